@@ -293,7 +293,7 @@ class Reprise:
         return sum(1 for _, target in open_links(self.process) if not target.startswith("pipe:"))
 
     def cpu_seconds(self):
-        """Returns user and system CPU time so far."""
+        """Returns the user and system CPU time that reprise has used so far."""
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

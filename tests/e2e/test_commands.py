@@ -12,7 +12,7 @@ from upstream import Upstream
 
 
 def command(*arguments, given=None):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs reprise. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], input=given, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 

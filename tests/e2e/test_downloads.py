@@ -15,7 +15,7 @@ MOST_KIB = STREAMS * 512
 
 
 def peak_kib(reprise):
-    """Returns the peak resident memory of the process in KiB."""
+    """Returns the peak resident memory of reprise in KiB."""
     with open(f"/proc/{reprise.process.pid}/status", encoding="ascii") as file:
         return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
 

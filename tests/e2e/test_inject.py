@@ -15,7 +15,7 @@ POD = b"kind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n"
 
 
 def inject(*arguments, given=None, **more):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs `reprise inject`. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, "inject", *arguments], input=given, capture_output=True, timeout=120, check=False, **more)
     return done.returncode, done.stdout, done.stderr.decode()
 

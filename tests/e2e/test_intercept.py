@@ -37,7 +37,7 @@ def clean(**more):
 
 
 def ran(*arguments, environment=None):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs reprise. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], env=clean(**(environment or {})), capture_output=True, text=True, timeout=PATIENCE,
                           check=False)
     return done.returncode, done.stdout, done.stderr

@@ -21,7 +21,7 @@ from tls import Authority, TlsUpstream
 from upstream import Upstream
 
 NOBODY = 65534
-PORT = 3190  # the network namespace is private, so no other process uses this port
+PORT = 3190  # free, because the network namespace is private
 THEIRS_V6, OURS_V6 = "fd77::2", "fd77::1"
 
 
@@ -278,7 +278,7 @@ def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
     its own and end it. Covers HTTP, TLS and a connection without bytes."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
-        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # the rules exempt `nobody`, but reprise runs as another user
+        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # reprise runs as root
         equal(code, 0)
         subprocess.run(["nft", "-f", "-"], input=rules.encode(), check=True)
         with socket.create_connection((host.theirs, upstream.port)) as plain:

@@ -20,7 +20,7 @@ BLOCK = bytes(range(251)) * 4177  # bytes: about 1 MiB, and not a power of two
 
 
 def peak_memory(reprise):
-    """Returns the peak resident memory in bytes."""
+    """Returns the peak resident memory of reprise in bytes."""
     status = Path(f"/proc/{reprise.process.pid}/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024

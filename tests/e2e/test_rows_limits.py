@@ -303,7 +303,7 @@ def test_stalled_bodies_are_cut_and_counted():
 
 
 def resident(reprise):
-    """Returns the resident memory in bytes."""
+    """Returns the resident memory of reprise in bytes."""
     with open(f"/proc/{reprise.process.pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 

@@ -1,4 +1,4 @@
-"""Tests shell completions and man pages against --help: every command, every option, and an example."""
+"""Tests shell completions and man pages against --help: they must have every command, every option, and an example."""
 import re
 import subprocess
 import tempfile
@@ -13,7 +13,7 @@ def printed(*arguments):
 
 
 def below(*command):
-    """Returns the commands that --help lists."""
+    """Returns the subcommands that --help of `command` lists."""
     listed = printed(*command, "--help").partition("Subcommands:\n")[2]
     return re.findall(r"^  ([\w-]+)", listed, re.M)
 

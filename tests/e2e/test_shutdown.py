@@ -1,4 +1,5 @@
-"""Tests departures: the client leaves, or SIGTERM arrives, before, during and between attempts."""
+"""Tests two kinds of end: the client leaves, or reprise gets SIGTERM. Each happens before, during and between
+attempts."""
 import threading
 
 from client import Client, ask, head_of
@@ -10,7 +11,7 @@ LONG_WAIT = {"deadline": "unlimited", "backoff": {"initial": "1h", "maximum": "1
 
 
 class Gate:
-    """An upstream step that reports when the request has arrived, and responds when it is released."""
+    """An upstream step that sets `arrived` when the request has arrived, and responds when the case sets `opened`."""
 
     def __init__(self, say):
         self.say = say
@@ -24,7 +25,8 @@ class Gate:
 
 
 def wait_until_kept(reprise, upstream):
-    """Waits until the upstream has responded and reprise waits for the retry. SIGTERM may be sent now."""
+    """Waits until the upstream has responded and reprise waits before the retry, so that the case can send SIGTERM
+    in that wait."""
     upstream.seen(1)
     reprise.expect_metric(0, "reprise_upstream_connections", state="active")
 
@@ -69,7 +71,7 @@ def test_client_reset_during_an_attempt_cancels_the_attempt():
     gone = threading.Event()
 
     def watch(connection, _):
-        """Does not respond. Records when reprise closes the connection."""
+        """Does not respond. Records that reprise has closed the connection."""
         connection.settimeout(None)
         try:
             connection.recv(1)

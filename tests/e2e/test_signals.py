@@ -1,4 +1,4 @@
-"""Tests signals during the whole life of the program."""
+"""Tests that reprise handles signals at every moment, from the start of the process to its end."""
 import contextlib
 import os
 import shutil
@@ -18,8 +18,8 @@ TERM = 1 << (signal.SIGTERM - 1)
 
 
 def obeys(pid):
-    """Returns true if the process is reprise and SIGTERM is caught or blocked, so that its default action does not
-    apply."""
+    """Returns true if the process already executes reprise, and reprise catches or blocks SIGTERM, so that SIGTERM
+    no longer kills the process."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         if not os.path.samefile(f"/proc/{pid}/exe", options.binary):
             return False
@@ -31,7 +31,8 @@ def obeys(pid):
 
 @contextlib.contextmanager
 def commands():
-    """Yields three commands: one that reads its configuration until standard input ends, one that serves, and the demo."""
+    """Yields three commands: one that reads its configuration from standard input until that ends, one that serves
+    requests, and the demo."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(CONFIG)
         file.flush()

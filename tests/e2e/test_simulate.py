@@ -1,4 +1,5 @@
-"""Tests reprise simulate: its output, files and rejections, and the replay of a real proxy's log."""
+"""Tests `reprise simulate`: its output, its files, its rejections of bad input, and the replay of a log that a real
+proxy has written."""
 import contextlib
 import json
 import os
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def simulate(*arguments, given=None, locale="C.UTF-8"):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs `reprise simulate`. Returns (exit code, standard output, standard error)."""
     environment = {**os.environ, "LC_ALL": locale}
     done = subprocess.run([options.binary, "simulate", *arguments], input=given, capture_output=True, timeout=240, check=False,
                           cwd=ROOT, env=environment)
@@ -85,7 +86,7 @@ def test_simulate_json_contains_the_numbers_of_each_policy():
 
 
 class Page(HTMLParser):
-    """Records every tag with its attributes, and checks that every opened tag is closed."""
+    """Parses an HTML page. Records every tag with its attributes, and checks that every opened tag is closed."""
 
     void = {"meta", "br", "hr", "link", "img", "input"}
 

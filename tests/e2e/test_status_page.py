@@ -1,5 +1,5 @@
-"""Tests the status page and its event feed: content, access, and that readers of any kind do not slow the proxy.
-tests/browser tests the page in a browser."""
+"""Tests the status page and its event feed: their content and who may access them. No reader, however slow, may
+delay the proxy. tests/browser tests the page in a browser."""
 import collections
 import contextlib
 import json
@@ -25,14 +25,14 @@ def status_of(reprise):
 
 
 def memory(reprise):
-    """Returns the private resident memory in bytes."""
+    """Returns the private resident memory of reprise in bytes."""
     with open(f"/proc/{reprise.process.pid}/smaps_rollup", encoding="ascii") as file:
         text = file.read()
     return 1024 * sum(int(number) for number in re.findall(r"^Private_\w+: +(\d+) kB", text, re.M))
 
 
 def is_sanitized(reprise):
-    """Returns true for a sanitizer build, whose memory cannot be judged."""
+    """Returns true if reprise was built with a sanitizer, so that its memory use says nothing."""
     with open(os.path.realpath(reprise.process.args[0]), "rb") as program:
         return bool(re.search(rb"__[at]san_init", program.read()))
 
@@ -55,7 +55,7 @@ def test_status_contains_counts_of_responses_by_class_and_durations_and_upstream
 
 
 def minute_of(status, route):
-    """Returns the sums of the route's counters over the last minute."""
+    """Returns the counters of the route, each summed over the last minute."""
     sums = collections.Counter()
     for second in next(each for each in status["routes"] if each["name"] == route)["last_minute"]:
         assert second["clock"] <= status["clock"] + 1, (second, status["clock"])
@@ -192,7 +192,8 @@ def asked_by_a_browser(client, path, site, *more):
 
 
 def test_H6_subresource_and_frame_requests_of_other_sites_are_rejected():
-    """A browser sends no Origin for an image, a script or a frame, but Sec-Fetch-Site says which site requests it."""
+    """A browser sends no Origin with a request for an image, a script or a frame, but Sec-Fetch-Site says whether
+    another site has caused the request."""
     with Reprise() as reprise:
         for site in ("cross-site", "same-site"):
             for path in ("/", "/events", "/status", "/stories", "/stories/x", "/metrics"):
@@ -224,7 +225,7 @@ def test_page_is_self_contained_and_its_content_security_policy_allows_nothing_e
 
 @contextlib.contextmanager
 def deaf_readers(reprise, count):
-    """Yields connections that request /events and never read."""
+    """Yields connections that request /events and never read the response."""
     readers = []
     try:
         for _ in range(count):
@@ -240,8 +241,8 @@ def deaf_readers(reprise, count):
 
 
 def test_L32_hundred_unread_event_streams_slow_no_request_and_use_bounded_memory():
-    """Many routes make long events: 600 routes are about 150 KiB in the first event, so the kernel's buffers cannot
-    hide that nothing is read."""
+    """600 routes make the first event about 150 KiB long, which is more than the kernel's buffers hold. So reprise
+    must notice that the clients do not read."""
     routes = [{"name": f"route-{i:04}-{'x' * 40}", "match": {"path": f"/{i}"}} for i in range(600)]
     with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Client(reprise.forward) as client:
         def ask_a_hundred():

@@ -1,4 +1,4 @@
-"""Tests the request history: what the running proxy reports about a finished request, by its id."""
+"""Tests the request history: reports of the running proxy about a finished request, found by its request id."""
 import json
 import re
 import subprocess
@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def telling(**keys):
-    """Starts a reprise whose responses carry the request id."""
+    """Starts a reprise that adds the request id to its responses."""
     return Reprise(**merge({"defaults": {"response_headers": "all"}}, keys))
 
 
 def explain(reprise, name, *arguments):
-    """Returns (exit code, standard output, standard error) of `explain --request-id`."""
+    """Runs `reprise explain --request-id` for a request id. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, "explain", "--request-id", name, "--admin", "%s:%d" % reprise.addresses["admin"], *arguments],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
@@ -29,7 +29,8 @@ def id_of(answer):
 
 
 def kept(reprise, name):
-    """Returns an entry of the request history. It is stored shortly after the response was sent."""
+    """Waits for the entry of a request in the request history and returns it. The entry is stored shortly after the
+    response was sent."""
     return json.loads(eventually(lambda: next((text for status, text in [reprise.admin(f"/stories/{name}")] if status == 200), None),
                                  f"there is a story {name}"))
 
@@ -71,7 +72,7 @@ def test_history_of_a_request_that_was_not_retried_advises_what_would_make_it_re
 
 
 def shape(text):
-    """Returns the entry with every number and id of this run replaced."""
+    """Returns the entry with `#` in place of every number, time and id, which differ from run to run."""
     text = re.sub(r"\b[0-9a-z]{6}-[0-9a-z]+\b|\S+T\S+Z", "#", text)
     return re.sub(r"[0-9][0-9.:]*(ms|s)?\b", "#", text)
 

@@ -1,4 +1,5 @@
-"""Tests the protocol between service manager and program: ready, stopping, watchdog, and sockets passed at start."""
+"""Tests the protocol between systemd and reprise: the notifications ready and stopping, the watchdog, and sockets
+that systemd passes at the start."""
 import contextlib
 import json
 import os
@@ -19,13 +20,13 @@ UNITS = Path(__file__).resolve().parent.parent.parent / "deploy/systemd"
 
 
 class Notified:
-    """The service manager's end of NOTIFY_SOCKET. Keeps all notifications in order."""
+    """Imitates the service manager: receives from NOTIFY_SOCKET and keeps all notifications in order."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address.replace("@", "\0", 1))
         self.told = []
-        self.statuses = []  # STATUS lines, kept apart
+        self.statuses = []  # STATUS lines; all other notifications are in `told`
 
     def hear(self):
         while select.select([self.socket], [], [], 0)[0]:
@@ -37,7 +38,7 @@ class Notified:
         return self.told
 
     def status(self):
-        """Returns the newest STATUS line."""
+        """Returns the newest STATUS line, or an empty text."""
         self.hear()
         return self.statuses[-1] if self.statuses else ""
 
@@ -46,19 +47,19 @@ class Notified:
 
 
 class Serviced(Reprise):
-    """A reprise with a service manager's variables. `pid_of` names variables that hold the process's own id.
-    `sockets` are passed from descriptor 3 on."""
+    """A reprise with the variables that a service manager sets. Each variable in `pid_of` is set to the process id
+    of reprise. `sockets` are passed as descriptors 3, 4 and so on."""
 
     def __init__(self, variables, pid_of=(), sockets=(), **configuration):
         self.variables, self.pid_of, self.sockets = variables, pid_of, sockets
         super().__init__(prepare=self.become, **configuration)
 
     def become(self):
-        """Runs in the child process that becomes reprise."""
+        """Runs in the child process before it executes reprise."""
         os.environ.update(self.variables)
         for name in self.pid_of:
             os.environ[name] = str(os.getpid())
-        held = [os.dup(one.fileno()) for one in self.sockets]  # keeps descriptors 3, 4, ... free
+        held = [os.dup(one.fileno()) for one in self.sockets]  # copies the sockets to higher descriptors, so that 3, 4 and so on can be replaced
         held = [os.dup2(one, 100 + place) for place, one in enumerate(held)]
         for place, one in enumerate(held):
             os.dup2(one, 3 + place, inheritable=True)
@@ -67,7 +68,7 @@ class Serviced(Reprise):
 
 @contextlib.contextmanager
 def notified(by_path=True):
-    """Yields (notifications, address)."""
+    """Yields the receiver of the notifications, and the value for NOTIFY_SOCKET."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"{folder}/notify" if by_path else f"@reprise-{os.getpid()}-{os.path.basename(folder)}"
         listener = Notified(address)
@@ -118,7 +119,7 @@ def test_watchdog_is_notified_while_all_threads_are_running():
 
 
 def quiet(manager):
-    """Returns true if no notification arrives within three times the watchdog interval."""
+    """Returns true if no notification arrives within 0.18 s, which is three times the watchdog interval."""
     manager.hear()
     return not select.select([manager.socket], [], [], 0.18)[0]
 
@@ -138,7 +139,8 @@ def listener():
 
 
 def test_client_that_connects_before_reprise_starts_is_served_through_the_systemd_socket():
-    """The service manager owns the sockets: they accept connections while no process runs, and stay open after a run."""
+    """The service manager owns the sockets. So they accept connections even while reprise does not run, and stay
+    open after it has ended."""
     (forward, port), (admin, admin_port) = listener(), listener()
     configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
     with forward, admin, Upstream() as upstream:
@@ -150,7 +152,7 @@ def test_client_that_connects_before_reprise_starts_is_served_through_the_system
                     equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
                     equal(reprise.admin("/readyz")[0], 200)
         with socket.create_connection((LOOPBACK, port), PATIENCE):
-            pass  # accepted, because no run has shut the listener down
+            pass  # the connection is accepted, because the ended reprise has not shut down the listening socket
 
 
 def test_systemd_sockets_of_another_process_or_without_a_matching_listener_are_not_used():
@@ -169,7 +171,7 @@ def test_exec_passes_the_variable_notify_socket_to_its_command():
 
 
 def test_systemd_units_are_valid_and_the_service_is_restricted():
-    """Uses systemd's own checks. The exposure is in tenths, at most 100."""
+    """systemd-analyze does the checks. It reports the exposure in tenths; at most 100 is permitted."""
     needs("systemd-analyze")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("reprise.service", "reprise.socket"):
@@ -190,13 +192,13 @@ def test_socket_unit_lists_the_listeners_of_the_example():
 
 
 def journal_of(descriptor):
-    """Returns the value of JOURNAL_STREAM if that descriptor is connected to the journal."""
+    """Returns the value of JOURNAL_STREAM that systemd would set if that descriptor were connected to the journal."""
     status = os.fstat(descriptor)
     return f"{status.st_dev}:{status.st_ino}"
 
 
 class Journaled(Serviced):
-    """A reprise whose JOURNAL_STREAM names its standard error, as under systemd."""
+    """A reprise whose JOURNAL_STREAM names its standard error, as if systemd had connected that to the journal."""
 
     def __init__(self, **configuration):
         super().__init__({}, **configuration)

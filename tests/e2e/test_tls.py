@@ -1,4 +1,4 @@
-"""Tests upstreams over TLS: the same retries as in clear text, and behaviour that only TLS has. The other end is
+"""Tests upstreams over TLS: the same retries as without TLS, and behaviour that only TLS has. The upstream uses
 Python's ssl module."""
 import hashlib
 import http.client
@@ -45,7 +45,7 @@ def test_A16_https_target_uses_tls_and_is_retried():
 
 
 class PlainOnly(Upstream):
-    """Responds to a ClientHello as a plain HTTP server does."""
+    """An upstream without TLS: it responds to a ClientHello with a plain HTTP response."""
 
     def serve_one(self, connection, number, reader):
         connection.recv(65536)
@@ -98,7 +98,7 @@ def test_truncated_tls_download_is_resumed():
 
 
 def until_close(notice):
-    """Returns a step whose body ends only with the connection."""
+    """Returns a step that sends a body without a length, which ends only with the connection."""
     def step(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nthe beginning")
         if not notice:
@@ -141,7 +141,7 @@ def test_F8_early_data_field_and_425_responses_are_passed_on_unchanged():
 
 
 def test_F8_resumed_session_sends_no_early_data():
-    # The server resumes sessions. reprise sends no data between its first flight and the server's reply. Uses one
+    # The server resumes sessions. reprise must send no request data before the server's reply. All requests use one
     # client connection, because each I/O thread has its own sessions.
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise, \
             Client(reprise.forward) as client:

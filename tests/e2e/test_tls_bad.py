@@ -1,4 +1,5 @@
-"""Tests bad input over TLS: untrusted certificates, other protocols, and what is rejected at start-up."""
+"""Tests faults of TLS: untrusted certificates, upstreams with another protocol, and settings that reprise rejects at
+the start."""
 import datetime
 import os
 import socket
@@ -17,7 +18,8 @@ def error_of(response):
 
 
 def refused(certificate, words, host=LOOPBACK, defaults=None):
-    """Checks that an upstream with that certificate leads to a 502 after one attempt. The response and the log say why."""
+    """Checks that an upstream with that certificate leads to a 502 after one attempt. The response and the log must
+    have the cause."""
     with TlsUpstream(certificate=certificate) as upstream, Reprise(defaults=defaults or trusting()) as reprise:
         response = ask(reprise, "GET", f"http://{host}:{upstream.port}/x")
         equal((response.status, response.attempts, response.reason, error_of(response)),
@@ -116,13 +118,13 @@ def test_openssl_messages_are_logged_at_most_once_a_second_per_upstream():
         told = [datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")) for line in reprise.log()
                 if "failed: " in line.get("message", "")]
         assert told, "the words are in the log"
-        # The log's own times give the number of seconds in which a line was allowed. The machine may stall for one
-        # before it writes a time.
+        # At most one line a second is permitted. The duration comes from the times in the log; one more line is
+        # accepted, because a busy machine may delay the writing of a time by a second.
         assert len(told) - 1 <= (told[-1] - told[0]).total_seconds() + 1, told
 
 
 def answering(bytes_to_say):
-    """Returns a server that sends those bytes after it has received something."""
+    """Returns a server that waits for the first bytes of a connection and then sends `bytes_to_say`."""
     def work(connection):
         connection.recv(65536)
         connection.sendall(bytes_to_say)
@@ -137,7 +139,7 @@ def test_plain_http_on_a_tls_port_becomes_502():
 
 
 def test_tls_on_a_plain_http_port_becomes_502():
-    # A TLS server responds to a plain request with an alert, which is not HTTP.
+    # The TLS server responds to the plain request with a TLS alert, which is not HTTP.
     with TlsUpstream() as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal(response.status, 502)
@@ -162,14 +164,15 @@ def test_tls_handshake_that_the_upstream_does_not_finish_is_a_connect_timeout():
 
 
 def test_D1_post_is_not_retried_if_its_tls_connection_dies_after_sending():
-    # The upstream drops the connection at its second request. Whatever the byte count, it may have read the request.
+    # The upstream closes the connection at the second request. It may have read that request, even if reprise counts no
+    # bytes as sent.
     def leave(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.")
         connection.recv(1)
         return False
     with TlsUpstream({"/warm": [leave], "/x": [200]}, notices=False) as upstream, Reprise(defaults=trusting()) as reprise:
         with Client(reprise.forward) as client:
-            # The client's first POST uses a fresh connection (row F10).
+            # The first POST of a client uses a fresh connection (row F10); only the second POST uses a reused one.
             equal(client.ask("POST", upstream.url("/warm"), b"first").status, 200)
             response = client.ask("POST", upstream.url("/x"), b"once")
             equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
@@ -181,7 +184,7 @@ def test_F1_tls_connections_are_not_shared_across_certificates_trust_or_names():
     ones = {name: authority().issue(name, names=(), usage="clientAuth") for name in ("first", "second")}
     shown = {name: {"originate": True, "ca_file": authority().file, "certificate": files[0], "key": files[1]}
              for name, files in ones.items()}
-    bundle = tempfile.NamedTemporaryFile("w", suffix=".pem")  # the same trust in another file
+    bundle = tempfile.NamedTemporaryFile("w", suffix=".pem")  # another file with the same trusted certificates
     with open(authority().file, encoding="ascii") as mine, open(other.file, encoding="ascii") as theirs:
         bundle.write(mine.read() + theirs.read())
     bundle.flush()
@@ -221,7 +224,7 @@ def test_F1_clear_text_and_tls_connections_to_one_port_are_kept_apart():
 
 
 def start(command, defaults):
-    """Runs a command whose configuration has those defaults. Returns its exit code and output."""
+    """Runs a reprise command with a configuration that has those `defaults`. Returns its exit code and output."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "reprise.yaml")
         with open(file, "w", encoding="utf-8") as out:

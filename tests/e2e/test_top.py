@@ -1,4 +1,5 @@
-"""Tests `reprise top` against a running proxy on a real pseudo-terminal, and its plain lines without a terminal."""
+"""Tests `reprise top` against a running proxy: the screen on a real pseudo-terminal, and the plain lines without a
+terminal."""
 import contextlib
 import json
 import os
@@ -23,7 +24,7 @@ def on_terminal(reprise, *arguments, **look):
 
 
 def top(*arguments, **variables):
-    """Returns (exit code, standard output, standard error) without a terminal."""
+    """Runs `reprise top` without a terminal. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, "top", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=PATIENCE, check=False, env={**os.environ, **variables})
     return done.returncode, done.stdout, done.stderr
@@ -46,7 +47,8 @@ def row_of(screen, name):
 
 
 def test_top_shows_routes_and_requests_that_were_retried_or_whose_retry_was_refused():
-    # Enough rows for the history of both requests, however many lines the path of the configuration takes.
+    # The terminal has enough rows for the history of both requests, even if the path of the configuration takes several
+    # lines.
     with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise, rows=40) as terminal:
         terminal.sees("ROUTE")
         some_traffic(reprise, upstream)
@@ -54,7 +56,8 @@ def test_top_shows_routes_and_requests_that_were_retried_or_whose_retry_was_refu
         screen = terminal.sees("recovered by a retry")
         assert "ready" in screen and admin_of(reprise) in screen and ">default" in screen, screen
         assert "to change: " in screen, screen
-        # The figures come from /status, which is read before the stories. A frame may therefore show older figures.
+        # `top` reads the figures from /status before it reads the request history, so a frame may show figures that are
+        # older than the history.
         screen = terminal.until(lambda screen: row_of(screen, ">default")[4:7] == ["1", "1", "0"], "one recovered, one refused, none spent")
         row = row_of(screen, ">default")
         assert row[2].endswith("%") and row[8].endswith(("ms", "s")), row
@@ -104,8 +107,8 @@ def test_top_keys_switch_between_history_upstreams_and_help():
 
 
 def wide_proxy():
-    """Yields a fake proxy whose route has wide characters, which a configuration cannot have, and whose host contains
-    terminal control sequences."""
+    """Yields a server that imitates reprise's admin listener. The name of its route has wide characters, which a
+    real configuration cannot have, and a host name has terminal control sequences."""
     route = {"name": "日本語の検索", "mode": "active", "requests": 7, "refused": {}}
     story = {"id": "a-1", "time": "2026-01-01T00:00:00.000Z", "route": route["name"], "method": "GET", "host": "e\x1b[2J\u202e", "port": 80,
              "status": 503, "reason": "not_idempotent", "meaning": "because", "ending": "complete", "attempts": [{"n": 1, "status": 503}]}
@@ -204,7 +207,7 @@ def test_top_reports_a_lost_proxy_and_its_restart():
         running.process.wait()
         terminal.sees("NO RESPONSE for 00:00:0")
         terminal.sees("Connection\nrefused")
-        running.process.returncode = 0  # the kill is not a failure here
+        running.process.returncode = 0  # the case itself has killed the process: that is no failure
         with Reprise(admin={"bind": address}):
             terminal.until(lambda screen: "NO RESPONSE" not in screen, "it responds again")
             terminal.sees("RESTARTED")
@@ -297,7 +300,7 @@ def test_top_prints_interval_lines_to_a_pipe_and_stops_after_the_given_count():
             else:
                 equal((line["p50_ms"], line["success"]), (None, None))
         equal((told, refused), ({"requests": 2, "retries": 1, "recovered": 1}, {"not_idempotent": 1}))
-        process.stdout.close()  # closes the reading end
+        process.stdout.close()  # closes the reading end of the pipe
         assert process.wait(PATIENCE) in (0, -signal.SIGPIPE)
         code, out, err = top("--admin", admin_of(reprise), *QUICK, "--count", "2")
         equal((code, err, out.count("\n")), (0, "", 2))

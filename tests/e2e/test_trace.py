@@ -1,4 +1,4 @@
-"""Tests spans: what a collector receives for each request, and that no collector can slow a request."""
+"""Tests spans: what a collector receives for each request, and that no collector can slow a request down."""
 import os
 import signal
 import subprocess
@@ -22,7 +22,7 @@ def traced(collector, **more):
 
 
 def tree(spans):
-    """Returns the span of the only request, and the spans of its attempts."""
+    """Returns the request's span and the spans of its attempts. Precondition: `spans` has the spans of one request."""
     (request,) = [span for span in spans if span.kind == SERVER]
     return request, [span for span in spans if span.kind == CLIENT]
 
@@ -54,7 +54,7 @@ def test_retried_request_produces_a_request_span_with_one_child_span_per_attempt
             assert before <= request.start <= attempts[0].start <= attempts[0].end <= attempts[1].start, "in order"
             assert attempts[2].end <= request.end <= time.time_ns(), "in order"
             equal((request.resource["service.name"], request.resource["process.pid"]), ("reprise", reprise.process.pid))
-            # The upstream receives the traceparent unchanged.
+            # The upstream must receive the traceparent of the client unchanged.
             equal(upstream.seen(3)[2].field("traceparent"), f"00-{TRACE}-{PARENT}-01")
             reprise.expect_metric(4, "reprise_trace_spans_total")
             equal(reprise.metric("reprise_trace_dropped_total"), 0)
@@ -78,7 +78,7 @@ def test_caller_decides_sampling_of_ordinary_requests_and_failures_are_always_tr
         get("/quiet", parent="none")
         get("/down", parent="none")
         get("/marked", "01")
-        # An invalid traceparent counts as absent.
+        # reprise ignores an invalid traceparent.
         get("/junk", parent="00-zz-01")
         spans = collector.spans(9)
         equal(sorted(span["url.path"] for span in spans if span.kind == SERVER), ["/down", "/marked"])
@@ -96,7 +96,7 @@ def test_sample_of_50_percent_traces_about_half_of_the_ordinary_requests():
         reprise.process.send_signal(signal.SIGTERM)
         reprise.process.wait(PATIENCE)
         requests = len(collector.all()) / 2
-        assert 50 < requests < 150, requests  # bounds at 7 standard deviations
+        assert 50 < requests < 150, requests  # the bounds are 7 standard deviations away from the mean
 
 
 def test_spans_contain_no_path_if_the_log_is_configured_to_hide_paths():
@@ -127,7 +127,7 @@ def test_client_supplied_bytes_produce_valid_json_spans():
 
 
 def serving(reprise, upstream, requests=30):
-    """Checks that requests get their responses, whatever happens to spans."""
+    """Sends requests and checks that each gets a 200, no matter whether spans can be delivered."""
     for _ in range(requests):
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
@@ -142,7 +142,7 @@ def test_unreachable_collector_fails_no_request():
         serving(reprise, upstream)
         reprise.expect_log("spans are not delivered: the connection to the collector failed")
         serving(reprise, upstream)
-        # The collector starts and gets the spans that are still held.
+        # The collector starts only now, and must get the spans that reprise still holds.
         held.listen(8)
         with Collector(listener=held) as collector:
             collector.spans(120)
@@ -185,7 +185,7 @@ def test_spans_are_sent_again_to_a_busy_collector():
 
 
 def test_full_span_queue_is_counted_and_its_memory_bounded():
-    """Sends about a thousand requests with 32 recorded attempts each, for a collector that never responds."""
+    """Sends about a thousand requests. Each has 32 recorded attempts, and the collector never responds."""
     silent = bound()
     silent.listen(16)
     many = {"retry": {"max_attempts": 40, "backoff": {"initial": "0ms", "maximum": "0ms"}}, "budget": "off"}
@@ -242,8 +242,8 @@ def test_reload_can_start_tracing_and_change_the_collector_and_stop_tracing():
 
 
 def test_spans_exported_through_the_proxy_that_made_them_produce_no_more_spans():
-    """The spans go through a gateway of the same proxy. It is named by another address, so the configuration cannot
-    detect that."""
+    """The spans go to the collector through a gateway of the same proxy. The gateway is named by another address, so
+    that reprise cannot detect the loop in its configuration."""
     with Upstream() as upstream, Collector() as collector:
         listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
                      {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": collector.url().rstrip("/")}]
@@ -258,7 +258,7 @@ def test_spans_exported_through_the_proxy_that_made_them_produce_no_more_spans()
 
 
 def test_collector_of_the_tests_detects_invalid_spans():
-    """The schema rejects what is not valid OTLP/JSON."""
+    """The collector must reject every message that is not valid OTLP/JSON."""
     good = {"traceId": TRACE, "spanId": PARENT, "name": "GET", "kind": 2, "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
     hold("Span", good, "good")
     wrong = [{"trace_id": TRACE}, {"kind": "SPAN_KIND_SERVER"}, {"startTimeUnixNano": 1}, {"spanId": "S/BnqgupArc="}, {"traceId": "0" * 32},
@@ -283,13 +283,13 @@ class OverTls(Collector, TlsUpstream):
 
 
 def with_variables(variables, **configuration):
-    """Starts a proxy with these variables and no other variable of OpenTelemetry."""
+    """Starts a proxy whose only OpenTelemetry variables are these."""
     def prepare():
         for name in [name for name in os.environ if name.startswith("OTEL_")]:
             del os.environ[name]
         os.environ.update(variables)
         os.execve(options.binary, reprise.command(), os.environ)
-    reprise = Reprise(prepare=prepare, **configuration)  # its command is known before the start
+    reprise = Reprise(prepare=prepare, **configuration)  # `prepare` calls command() of this object after the assignment
     return reprise
 
 
@@ -311,7 +311,7 @@ def test_opentelemetry_variables_set_the_collector_and_the_resource():
             (post,) = collector.posts(1)
             equal((post.field("x-api-key"), post.field("x-other")), ("se=cret", "1"))
             assert "cret" not in reprise.text() + reprise.admin("/status")[1], "a header's value is a secret"
-            # A reload keeps the collector.
+            # reprise must keep the collector after a reload.
             reprise.process.send_signal(signal.SIGHUP)
             reprise.expect_log("configuration reloaded")
             one_request(reprise)

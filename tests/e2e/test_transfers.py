@@ -1,5 +1,5 @@
-"""Tests transfers of every size through an upstream that breaks at every kind of place. They end whole or visibly
-cut, never wrong."""
+"""Tests transfers of every size. The upstream breaks them at every kind of place. Each transfer must be complete or
+visibly cut, and never have a wrong byte."""
 from harness import Reprise, equal
 from transfers import GIB, KIB, MIB, Break, Transfers, download, upload
 
@@ -9,13 +9,14 @@ HOW = ("rst", "fin")
 
 
 def offsets(size):
-    """Returns positions in a body of that size: both ends, the neighbours of buffer ends, and some between."""
+    """Returns positions in a body of that size: both ends, positions next to the ends of buffers, and some in
+    between."""
     places = {0, 1, 1000, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB - 1, 64 * KIB, size // 2, size - 1}
     return sorted(place for place in places if 0 <= place < size)
 
 
 def check_download(reprise, upstream, path, size, broken):
-    """Checks that the download is whole, wherever it broke."""
+    """Checks that the download is complete, wherever the upstream broke it."""
     response, checker = download(reprise, upstream.url(path), size)
     assert checker.right, f"wrong bytes: {path} {broken}"
     equal((response.status, checker.whole), (200, True), f"{path} {broken}")
@@ -60,7 +61,7 @@ def test_downloads_that_break_again_during_a_resume_arrive_whole():
             places = offsets(size)
             path = f"/{size}/again"
             upstream.breaks[path] = [Break("body", offset, HOW[i % 2]) for i, offset in enumerate(places)]
-            for place in ("before_head", "in_head", "status"):  # faults that a resume attempt may meet
+            for place in ("before_head", "in_head", "status"):  # a request that resumes the download may meet these faults, too
                 upstream.breaks[path].insert(3, Break(place))
             upstream.breaks[path].append(None)
             check_download(reprise, upstream, path, size, upstream.breaks[path][0])
@@ -90,7 +91,8 @@ def test_download_of_2_gib_that_breaks_in_the_middle_is_resumed():
 
 
 def check_upload(reprise, upstream, path, size, replayable, chunk=None):
-    """Checks that an incomplete upload is never counted as whole, and that a replayable one is whole after a break."""
+    """Uploads to an upstream that breaks the upload. Checks that an incomplete upload is never counted as complete.
+    A replayable upload must be complete after a retry."""
     response = upload(reprise, upstream.url(path), size, chunk)
     told = upstream.breaks.get(path, [None])[0]
     assert all(right for where, right in upstream.uploads if where == path), f"{path} {told}: wrong bytes"

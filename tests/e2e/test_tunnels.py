@@ -9,7 +9,8 @@ from server import Server
 
 
 def echo_backwards_at_the_end(connection):
-    """Responds only after the client has half-closed: a tunnel must carry that."""
+    """Reads until the client half-closes its connection, then sends back all bytes in reverse order. Works only if
+    the tunnel passes the half-close on."""
     received = bytearray()
     while data := connection.recv(65536):
         received += data

@@ -1,4 +1,4 @@
-"""Tests the upstream label of metrics under every configuration, and its maximum number of values."""
+"""Tests the label `upstream` of metrics: its values under every configuration, and their maximum number."""
 from client import ask
 from harness import LOOPBACK, Reprise, closed_port, equal
 from upstream import Upstream

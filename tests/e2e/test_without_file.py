@@ -1,5 +1,5 @@
-"""Tests settings without a file: flags and variables of `run`, `exec` and commands that read a configuration, and
-their precedence."""
+"""Tests settings without a configuration file: flags and variables of `run`, `exec` and other commands that read a
+configuration, and which of them take precedence."""
 import json
 import os
 import re
@@ -18,20 +18,21 @@ FLAGS = ("max-attempts", "deadline", "attempt-timeout", "retry-on", "idempotency
 
 
 def environment(**more):
-    """Returns the environment without proxy variables and reprise's own, plus `more`."""
+    """Returns this process's environment without proxy variables and without reprise's variables, plus the variables
+    `more`."""
     own = {name: value for name, value in without_proxies().items() if not name.startswith("REPRISE_")}
     return {**own, **more}
 
 
 def ran(*words, given=None, **variables):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs reprise. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *words], input=given, env=environment(**variables), capture_output=True, text=True,
                           timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def in_force(key, *words, given=None, **variables):
-    """Returns what `config --effective` prints for that key of `defaults`."""
+    """Returns the value of `key` in `defaults`, as `config --effective` prints it."""
     file = ("-c", "-") if given else ()
     code, out, err = ran("config", "--effective", *file, *words, given=given, **variables)
     equal((code, err), (0, ""))
@@ -39,7 +40,7 @@ def in_force(key, *words, given=None, **variables):
 
 
 class Flagged(Controlled):
-    """A reprise started with flags."""
+    """A reprise whose settings are given as flags."""
 
     def __init__(self, *flags, **configuration):
         super().__init__(**configuration)

@@ -1,5 +1,5 @@
-"""Tests every command's description of itself and of wrong use. Tests `check` of many files: for people, for
-machines, and on a terminal."""
+"""Tests the texts of every command: its help, and its messages after wrong use. Also tests the output of `check` for
+many files: for people, for programs, and on a terminal."""
 import json
 import os
 import pty
@@ -17,13 +17,14 @@ BAD = "version: 1\nlimits: {haeder: 1KiB}\nthreads: many\n"
 
 
 def command(*arguments, given=None):
-    """Returns (exit code, standard output, standard error)."""
+    """Runs reprise. Returns (exit code, standard output, standard error)."""
     done = subprocess.run([options.binary, *arguments], input=given, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def outline():
-    """Returns every command with its options, from the manual page, which is generated from the same table."""
+    """Returns every command with its options. Takes them from the manual page, which is generated from the same
+    table as --help."""
     found, name = {}, None
     for line in command("man")[1].replace("\\-", "-").splitlines():
         if line.startswith(".SS reprise "):
@@ -47,7 +48,7 @@ def test_every_command_has_an_example_with_valid_options():
         assert re.search(rf"\breprise {name}\b", example), f"{name}: {example}"
         own = re.search(rf"reprise {name}(.*?)(?: -- .*)?(?:\||\)|>|$)", example)[1]
         for option in re.findall(r"(?<=\s)--?[a-z][-\w]*", own):
-            # An option of a command group belongs to one of its subcommands.
+            # An option in the example of a command group belongs to one of the group's subcommands.
             below = set().union(*(options_of for other, options_of in commands.items() if other.startswith(name + " ")))
             assert option in taken | below, f"{name} takes no {option}: {example}"
         assert "\033" not in said, name
@@ -107,8 +108,8 @@ def test_check_json_matches_the_text_output():
 
 
 def on_a_terminal(*arguments):
-    """Runs a command whose standard error is a terminal of 40 columns. Returns that output, standard output, and the
-    exit code."""
+    """Runs a command whose standard error is a terminal of 40 columns. Returns its output on the terminal, its
+    standard output, and its exit code."""
     ours, theirs = pty.openpty()
     subprocess.run(["stty", "cols", "40"], stdin=theirs, check=True)
     with subprocess.Popen([options.binary, *arguments], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL) as running:
@@ -117,7 +118,7 @@ def on_a_terminal(*arguments):
         while select.select([ours], [], [], PATIENCE)[0]:
             try:
                 piece = os.read(ours, 4096)
-            except OSError:  # Linux reports the end of the other side as an error
+            except OSError:  # Linux reports an error if the other side of the terminal has been closed
                 break
             if not piece:
                 break

@@ -1,4 +1,4 @@
-"""The other end of TLS: a local CA made by the openssl command, and TLS upstreams with Python's ssl module."""
+"""TLS for the tests: a local CA that uses the openssl command, and TLS upstreams that use Python's ssl module."""
 import contextlib
 import datetime
 import functools
@@ -36,7 +36,7 @@ keyUsage = critical,keyCertSign,cRLSign
 """
 
 
-folders = []  # removed when the process ends
+folders = []  # temporary folders, which are removed when the process ends
 
 
 class Authority:
@@ -74,8 +74,8 @@ class Authority:
         return self._path(name)
 
     def issue(self, common_name="somebody", names=HERE_AND_NOW, starts=-1, ends=10, usage="serverAuth"):
-        """Returns a certificate file and its key file. `names`: alternative names, none if empty. `starts` and
-        `ends`: days from now."""
+        """Issues a certificate. Returns its file and its key file. `names`: alternative names; none if empty.
+        `starts` and `ends`: the time of validity, in days from now."""
         self._made += 1
         base = f"leaf{self._made}"
         key, request, extensions, certificate = self._key(base + ".key"), *(self._path(base + end) for end in (".csr", ".ext", ".pem"))
@@ -93,8 +93,8 @@ class Authority:
         self._ca("-revoke", certificate)
 
     def with_list(self, *dates):
-        """Returns a file with the CA's certificate and its revocation list. `dates`: options of the list for `openssl
-        ca`."""
+        """Returns a file with the CA's certificate and its certificate revocation list. `dates`: options of `openssl
+        ca` that set the dates of the list."""
         self._made += 1
         crl, both = self._path(f"list{self._made}.pem"), self._path(f"both{self._made}.pem")
         self._ca("-gencrl", *(dates or ("-crldays", "1")), "-out", crl)
@@ -105,7 +105,8 @@ class Authority:
         return both
 
     def response(self, certificate, signer=None):
-        """Returns a file with an OCSP response for a certificate. `signer`: another authority that signs it."""
+        """Returns a file with an OCSP response for a certificate. `signer`: authority that signs the response, if it
+        is not this one."""
         signer = signer or self
         self._made += 1
         file = self._path(f"response{self._made}.der")
@@ -114,7 +115,7 @@ class Authority:
         return file
 
     def self_signed(self):
-        """Returns a self-signed certificate with the right names, and its key."""
+        """Returns a self-signed certificate with valid names, and its key."""
         self._made += 1
         key, certificate = self._key(f"self{self._made}.key"), self._path(f"self{self._made}.pem")
         self._openssl("req", "-new", "-x509", "-config", self._path("cnf"), "-days", "10", "-key", key, "-subj", "/CN=localhost",
@@ -134,15 +135,18 @@ def good_certificate():
 
 
 def trusting(ca_file=None, **policy):
-    """Returns `defaults` that send every request over TLS and trust `ca_file`, or the local CA."""
+    """Returns `defaults` with which reprise sends every request over TLS and trusts `ca_file`, or the local CA if
+    that is not given."""
     return {"tls": {"originate": True, "ca_file": ca_file or authority().file}, **policy}
 
 
 class TlsUpstream(Upstream):
-    """An Upstream over TLS. `cuts`: number of first handshakes that are cut by a FIN after the ClientHello. `alpn`:
-    protocols that it may choose. `notices`: ends each connection with close_notify. `newest`: newest TLS version.
-    `asks_for`: file of the CA that must have issued the client certificate. `sni` and `resumed` get one entry for
-    each handshake."""
+    """An Upstream over TLS.
+
+    `cuts`: how many handshakes, from the first one on, are cut by a FIN after the ClientHello. `alpn`: protocols
+    that the server may choose. `notices`: whether it ends each connection with a close_notify. `newest`: the newest
+    TLS version that it accepts. `asks_for`: file of the CA that must have issued the client's certificate. `sni` and
+    `resumed` get one entry for each handshake."""
 
     def __init__(self, scripts=None, certificate=None, cuts=0, alpn=("http/1.1",), notices=True, newest=None, asks_for=None, **more):
         super().__init__(scripts, **more)
@@ -190,7 +194,8 @@ class TlsUpstream(Upstream):
 
 
 def end_of(connection):
-    """Reads to the end and returns how the connection ended: `notice`, `fin` (without close_notify) or `reset`."""
+    """Reads until the connection ends. Returns how it ended: `notice` (with close_notify), `fin` (without
+    close_notify) or `reset`."""
     try:
         while connection.recv(65536):
             pass
@@ -204,7 +209,7 @@ def end_of(connection):
 @contextlib.contextmanager
 def stapling(certificate, response, version):
     """Yields the port of a TLS server that staples an OCSP response and responds to every GET with 200. `version`:
-    option of s_server."""
+    the option of `openssl s_server` that selects the TLS version."""
     command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate[0], "-key", certificate[1],
                "-status_file", response, version, "-www"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:

@@ -13,16 +13,16 @@ from harness import PATIENCE
 from reader import reset
 from upstream import Upstream
 
-PERIOD = (1 << 20) + 7  # not a power of two, so that a shift by any buffer's size is detected
+PERIOD = (1 << 20) + 7  # no power of two, so that the test detects a shift by the size of any buffer
 PATTERN = chance.content("transfers", PERIOD) * 2
 PIECE = 1 << 20
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-HASHED = 128 * MIB  # longer content is compared byte for byte, and not hashed in addition
+HASHED = 128 * MIB  # longer content is compared byte for byte, but no hash of it is computed
 ETAG = '"whole-1"'
 
 
 def pieces(start, end):
-    """Yields the content from byte `start` up to, not including, byte `end`."""
+    """Yields the content from position `start` to position `end`, without the byte at `end`."""
     while start < end:
         at = start % PERIOD
         piece = PATTERN[at:at + min(PIECE, PERIOD, end - start)]
@@ -39,7 +39,8 @@ def sha256_of(size):
 
 
 class Checker:
-    """Takes content in order. Records whether it is correct so far, and its hash."""
+    """Takes the pieces of a transfer in order. Records whether all bytes are correct so far, and computes a hash of
+    them."""
 
     def __init__(self, size):
         self.size, self.taken, self.right = size, 0, True
@@ -59,10 +60,11 @@ class Checker:
 
 
 class Break:
-    """The place where the upstream breaks the exchange, and how: by RST or FIN.
+    """The place where the upstream breaks an exchange, and how it breaks it: by a RST or a FIN.
 
-    place: before_head, in_head; `body` (after `offset` bytes of the response, or of the upload that it reads);
-    after_upload (the upload is read completely, no response is sent); status (responds with 503)."""
+    place: before_head, in_head; body (after `offset` bytes of the response, or of the upload that the upstream
+    reads); after_upload (the upload is read completely, no response is sent); status (the upstream responds with
+    503)."""
 
     def __init__(self, place, offset=0, how="rst"):
         self.place, self.offset, self.how = place, offset, how
@@ -72,14 +74,14 @@ class Break:
 
 
 class Transfers(Upstream):
-    """The upstream. Paths: /SIZE/NAME. `breaks[path]` has a Break or None for each request of the path; the last one
-    repeats."""
+    """The upstream of large transfers. It serves paths of the form /SIZE/NAME. `breaks[path]` has a Break or None
+    for each request of the path; the last entry repeats."""
 
     def __init__(self, breaks=None, etag=ETAG, listener=None):
         super().__init__(listener=listener)
         self.breaks = breaks or {}
         self.etag = etag
-        self.uploads = []  # (path, whether it was correct) of every upload that was read completely
+        self.uploads = []  # (path, whether the content was correct) for every upload that was read completely
 
     def taking_over(self, request):
         return self._response
@@ -147,7 +149,8 @@ class Transfers(Upstream):
 
 
 def download(reprise, url, size):
-    """Sends one GET. Returns the response's head and the checker of its body, or (None, checker) if no head arrived."""
+    """Sends one GET and reads the response. Returns the response's head and the checker that has taken its body, or
+    (None, checker) if no head arrived."""
     checker = Checker(size)
     with Client(reprise.forward) as client:
         client.send(head_of("GET", url, url.split("/")[2]))
@@ -165,7 +168,8 @@ def download(reprise, url, size):
 
 
 def upload(reprise, url, size, chunk=None):
-    """Sends one PUT and reads the response meanwhile. Returns the final response, or None if there was none."""
+    """Sends one PUT, and reads the response while sending. Returns the final response, or None if no response
+    arrived."""
     fields = [("Transfer-Encoding", "chunked")] if chunk else [("Content-Length", str(size))]
     with Client(reprise.forward) as client:
         def send():

@@ -7,8 +7,8 @@ __all__ = ["Request", "Say", "Upstream", "reset", "resumable"]
 
 
 class Say:
-    """A response. `fields` are added unchanged; `raw` replaces the whole message; `close` closes the connection after
-    it."""
+    """A response. `fields` are added unchanged. `raw` replaces the whole message. If `close` is true, the connection
+    is closed after the response."""
 
     def __init__(self, status=200, body=None, fields=(), chunks=None, raw=None, close=False):
         self.status, self.body, self.fields = status, body, tuple(fields)
@@ -31,7 +31,7 @@ class Say:
 
 
 class Recorded:
-    """A socket whose received bytes are kept."""
+    """A socket that also records the bytes which it receives."""
 
     def __init__(self, connection, record):
         self.connection, self.record = connection, record
@@ -46,28 +46,28 @@ class Recorded:
 
 
 class Upstream(Server):
-    """The scripted upstream. A step is a status, a Say, a function (connection, request), or one of the words below.
-    A function returns whether the connection continues. The last step of a script repeats; `otherwise` is the script
-    of all other paths.
+    """The scripted upstream. `scripts` has a list of steps for each path. Request n of a path gets step n; the last
+    step repeats. All other paths use the list `otherwise`. A step is a status, a Say, one of the words below, or a
+    function (connection, request) that returns whether the connection stays open.
 
-    reset: RST instead of a response. close: FIN instead of a response. execute_reset: the request takes effect, then
-    RST. hang: no response until the upstream is closed.
+    reset: a RST in place of a response. close: a FIN in place of a response. execute_reset: the request takes
+    effect, then a RST follows. hang: no response until the upstream is closed.
 
-    `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, reader) by
-    path that take over after the head and before the body is read. `greeting` is sent to each new connection, before
-    any request."""
+    `record`: whether every byte of each connection is kept in `received`. `on_head`: for a path, a function
+    (connection, request, reader) that takes over after the head, before the body is read. `greeting`: bytes that the
+    upstream sends on each new connection, before any request."""
 
     def __init__(self, scripts=None, listener=None, record=False, on_head=None, greeting=b"", otherwise=(200,)):
         super().__init__(listener=listener)
         self.scripts, self.otherwise = scripts or {}, otherwise
         self.record, self.on_head, self.greeting = record, on_head or {}, greeting
-        self.received = {}  # bytes by connection
+        self.received = {}  # received bytes, by connection
         self.requests = []
         self.orders = {}  # number of requests by path
         self.effects = {}
 
     def seen(self, count, path=None):
-        """Returns the requests so far (optionally of one path) when there are at least `count`."""
+        """Waits until at least `count` requests have come (of one path, if given). Returns all of them."""
         def found():
             with self.lock:
                 matching = [request for request in self.requests if path in (None, request.path)]
@@ -79,7 +79,7 @@ class Upstream(Server):
             return sum(1 for request in self.requests if path in (None, request.path))
 
     def bytes_received(self):
-        """Returns all received bytes, one item for each connection, in order of connection."""
+        """Returns all received bytes as a list with one item for each connection, in the order of the connections."""
         with self.lock:
             return [bytes(self.received.get(number, b"")) for number in range(1, self.connections + 1)]
 
@@ -102,14 +102,14 @@ class Upstream(Server):
             wire.close()
 
     def secure(self, connection):
-        """Returns the connection to use: the given one, or a TLS connection over it."""
+        """Returns the connection to read from: the given one, or in a subclass a TLS connection over it."""
         return connection
 
     def part(self, wire):
-        """Hook: called before a served connection is closed."""
+        """Called before a connection is closed. A subclass may override it."""
 
     def serve_one(self, connection, number, reader):
-        """Serves one request. Returns whether the connection continues."""
+        """Serves one request. Returns whether the connection stays open."""
         request = Request(reader.read_head() + CRLF, number)
         take_over = self.taking_over(request)
         if take_over:
@@ -122,11 +122,11 @@ class Upstream(Server):
         return self._play(connection, request, steps[min(request.order, len(steps) - 1)])
 
     def taking_over(self, request):
-        """Returns the function that takes over before the body is read, or None."""
+        """Returns the function of `on_head` that takes over before the body is read, or None."""
         return self.on_head.get(request.path)
 
     def keep(self, request):
-        """Adds a request to those that were seen."""
+        """Adds a request to the list of received requests."""
         with self.lock:
             request.order = self.orders.get(request.path, 0)
             self.orders[request.path] = request.order + 1
@@ -157,8 +157,8 @@ class Upstream(Server):
 
 
 def resumable(content, cut_at):
-    """Returns a step that cuts the first response after `cut_at` bytes of the content. A request with a range gets
-    the rest."""
+    """Returns a step that cuts the response after `cut_at` bytes of the content, unless the request has a range:
+    then the step sends the rest."""
     def step(connection, request):
         offset = int((request.field("Range") or "bytes=0-")[6:].split("-")[0])
         if offset == 0:
