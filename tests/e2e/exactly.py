@@ -111,7 +111,8 @@ def to(upstream, method="GET", path="/x", fields=b"", body=b"", version=b"1.1"):
 
 
 def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"):
-    """Returns the bytes that reach the upstream for to(): origin-form, Host, the forwarded fields, Via."""
+    """Returns the bytes that the upstream must receive for a request from to(): origin-form, Host, the forwarded
+    fields, Via."""
     if isinstance(path, str):
         path = path.encode()
     return b"%s %s HTTP/1.1\r\nHost: %s:%d\r\n%sVia: %s reprise-?\r\n\r\n%s" % (

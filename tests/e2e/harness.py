@@ -61,13 +61,13 @@ class options:
     binary = os.environ.get("REPRISE_BIN", "")
     threads = 1
     load = 10000
-    night = os.environ.get("REPRISE_NIGHT") == "1"  # true: time, CPU and memory are held to their bounds
+    night = os.environ.get("REPRISE_NIGHT") == "1"  # if true, measured times, CPU and memory are checked against their bounds
     parts_not_played = []  # skipped parts of the current case
 
 
 def at_most(value, bound, what):
-    """Checks a wall-clock time, CPU or memory value against its bound, in the night only: a busy machine exceeds it
-    without a defect."""
+    """Checks a time, CPU or memory value against its bound. Only the nightly tests check it, because a busy machine
+    may exceed the bound without a defect."""
     if options.night and value > bound:
         raise AssertionError(f"{what}: {value}, at most {bound}")
 
@@ -200,7 +200,7 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        text = self.text()  # The log is searched as text, because its format may be any.
+        text = self.text()  # as plain text, because the log may have any format
         for name, host, port in re.findall(r"listening (\w+) (\S+):(\d+)\b.*\n", text):
             self.addresses[name] = (host, int(port))
         return re.search(r'[ "]ready"?\}?\n', text)

@@ -81,8 +81,8 @@ def exactly_one(value, where):
     need(len(value) == 1, where, f"one value, and one alone: {value!r}")
 
 
-# Each message type has its fields, in lowerCamelCase, and the check for each field. A trailing `!` marks a required
-# field. A field that is missing here is rejected as unknown.
+# The table has the fields of each message type, in lowerCamelCase, and the check for each field. A trailing `!` marks a
+# required field. A field that the table does not have is rejected as unknown.
 MESSAGES = {
     "ExportTraceServiceRequest": {"resourceSpans!": each("ResourceSpans")},
     "ResourceSpans": {"resource!": one("Resource"), "scopeSpans!": each("ScopeSpans"), "schemaUrl": is_text},

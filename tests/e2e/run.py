@@ -58,7 +58,7 @@ class Played:
 
     def __init__(self, name):
         self.name, self.failure, self.output, self.seconds = name, "", "", 0.0
-        self.skipped = []  # (name, reason)
+        self.skipped = []  # (name of the skipped case or part, reason)
         self.stories = {}
 
     @property

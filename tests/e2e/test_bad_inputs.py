@@ -19,7 +19,7 @@ ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 
 
 def distinct(pairs):
-    """Returns {message: verdict} for pairs of these. Fails if the same message occurs with two verdicts."""
+    """Returns {message: verdict} from (message, verdict) pairs. Fails if the same message occurs with two verdicts."""
     verdicts = {}
     for message, verdict in pairs:
         equal(verdicts.setdefault(message, verdict), verdict, repr(message[:200]))
@@ -27,7 +27,8 @@ def distinct(pairs):
 
 
 def all_bytes(address, *pieces):
-    """Sends the pieces on one connection. Returns the bytes received up to its end, and whether it ended with a FIN."""
+    """Sends the pieces on one connection. Returns the bytes that were received until the connection ended, and
+    whether a FIN ended it."""
     with Client(address, 60) as client:
         try:
             for piece in pieces:
@@ -169,5 +170,5 @@ def test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm():
     assert total >= 2000, total
 
 
-# seconds: long enough for a sanitizer build on a busy machine
+# timeout in seconds: long enough for a sanitizer build on a busy machine
 test_every_bad_input_gets_the_expected_verdict_and_causes_no_harm.timeout = 1200

@@ -45,8 +45,8 @@ class Stage:
         proxy.
 
         With `loopback` the request reaches the upstream with or without the proxy, and its Via field decides.
-        Without `loopback`, the URL has a host name that only the proxy can handle, and the proxy's log must have the
-        request."""
+        Without `loopback`, the URL has a host name that does not resolve. So only the proxy can receive the request, and
+        its log must have the request."""
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"

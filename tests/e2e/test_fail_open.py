@@ -55,7 +55,7 @@ def fails_open(name):
     if name == "go" and not os.environ.get("REPRISE_NIGHT"):
         raise NotPlayed("client", "compiling net/http takes a minute: the night plays it")
     # The upstream is on another host, because Go and Ruby never send loopback requests to a proxy. It responds to the
-    # first request with 503, so a client gets a 200 only through the proxy.
+    # first request with 503, so the first run of the client gets a 200 only through the proxy.
     with Host() as host, Reprise() as reprise, demo(host) as port:
         url = f"http://{host.theirs}:{port}/flaky?id={name}"
         equal(played(name, url, reprise.proxy_url), "200", f"{name} by the proxy")

@@ -162,8 +162,8 @@ def test_slow_name_resolution_does_not_delay_other_requests():
 
 @isolated
 def test_name_is_resolved_again_between_attempts():
-    """The first look-up of the name fails, the second finds a denied address, the third finds an address that may be
-    dialled."""
+    """Covers three names: one that resolves only after failures, one with a denied and an allowed address, and one
+    with only a denied address."""
     script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
               "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
     retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}

@@ -117,7 +117,7 @@ def test_response_is_not_held_if_no_predicate_matches_its_status():
                                    {"header": "x-amzn-errortype"}]}
     with Upstream({f"/{status}": [stuck(head % status)] for status in (200, 404, 410)}) as upstream, \
             Reprise(defaults={"hold": hold}) as reprise:
-        for status in (200, 404, 410):  # for a 410, only the XML predicate applies
+        for status in (200, 404, 410):  # 410: its only body predicate is for XML
             with Client(reprise.forward) as client:
                 client.send(head_of("GET", upstream.url(f"/{status}"), "x"))
                 equal(client.read_head().split(b" ")[1], b"%d" % status)

@@ -127,7 +127,7 @@ def test_reprise_container_is_identical_in_all_manifests():
     for name in HAVE_REPRISE + PATCHES:
         for pod in pods(manifest(name)):
             found = copy.deepcopy(reprise_in(pod))
-            if name == "job-old-layout.yaml":  # this Job has no native sidecar, and a control socket
+            if name == "job-old-layout.yaml":  # this Job has a control socket, and its sidecar is not a native one
                 found |= {key: wanted[key] for key in ("restartPolicy", "startupProbe")}
                 equal(found["env"], [{"name": "REPRISE_CONTROL", "value": "/run/reprise/control.sock"}])
                 found["env"] = wanted["env"]

@@ -10,7 +10,7 @@ from harness import LOOPBACK, Reprise, equal, options
 from upstream import Say, Upstream
 
 HOST = b"Host: h\r\n"
-MALFORMED = [  # (request, status, cause)
+MALFORMED = [  # (request, expected status, expected cause)
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc", 400, "length_and_chunked"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", 400, "conflicting_content_length"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Content-Length: +3\r\n\r\nabc", 400, "bad_content_length"),

@@ -1,4 +1,4 @@
-"""Tests which requests are retried, which are not, when retries stop, and which reason is reported for it."""
+"""Tests which requests are retried, which are not, when retries stop, and which reasons are reported."""
 import time
 
 from client import Client, ask, chunked, head_of

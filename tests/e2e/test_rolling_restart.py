@@ -106,7 +106,7 @@ def replace(service, old, ask_to_leave):
 
 
 def by_drain(old):
-    """Replaces an instance as a preStop hook does: the instance leaves the Service first, then quits."""
+    """Ends an instance as a preStop hook does: the instance leaves the Service first, then quits."""
     equal(old.tell("drain")[0], 0)
     equal(old.tell("quit")[0], 0)
 

@@ -36,8 +36,8 @@ def becomes_502(heads, error="http_protocol_error", **configuration):
 
 
 def is_cut_after(bodies):
-    """Checks that the client gets the beginning of each response. It must end with a FIN after the last received
-    byte, without a terminator, and be counted as cut."""
+    """Checks that the client gets the beginning of each response. The response must end with a FIN after the last
+    received byte, without a terminator, and be counted as cut."""
     with stage({"/x": [raw(head + body, then) for head, body, then, _ in bodies]}, defaults=ONCE) as (reprise, upstream):
         for number, (head, body, then, most) in enumerate(bodies):
             with Client(reprise.forward) as client:

@@ -248,7 +248,8 @@ SMALL_ONES = 20
 
 
 def read_until(client, condition):
-    """Reads small amounts until `condition()` is true. So no buffer on the way ever has more free space than that."""
+    """Reads small amounts until `condition()` is true, so that no kernel buffer on the way has more free space than
+    one such amount."""
     while not condition():
         client.socket.settimeout(0.02)
         with contextlib.suppress(TimeoutError):

@@ -14,7 +14,7 @@ SO_ATTACH_FILTER = 26
 
 def vanish(connection):
     """Attaches a socket filter that drops every incoming segment, so that this end acknowledges nothing any more."""
-    instruction = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\0\0")  # BPF_RET | BPF_K, 0
+    instruction = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\0\0")  # BPF_RET | BPF_K, 0: the filter keeps no byte of a segment
     program = ctypes.create_string_buffer(ctypes.sizeof(ctypes.c_void_p) * 2)
     ctypes.c_ushort.from_buffer(program).value = 1
     ctypes.c_void_p.from_buffer(program, ctypes.sizeof(ctypes.c_void_p)).value = ctypes.addressof(instruction)
@@ -167,7 +167,7 @@ def test_L5_posts_of_keep_alive_clients_fail_no_more_often_than_without_a_proxy(
     at_most(through, straight + 10, f"failures, beside {straight} without reprise")
 
 
-WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit; truncated to 32 bits of milliseconds, it would be this many seconds
+WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and how many seconds it would be if its milliseconds were truncated to 32 bits
 MARGIN = 4 * LEFT_OF_IT  # time for reprise to start its wait, and for the truncated limit to pass
 
 

@@ -28,8 +28,8 @@ def identified(pair, ca_file=None, **policy):
 
 @contextlib.contextmanager
 def own_roots(*files):
-    """Makes reprise use a file and a folder in place of the host's root certificates. `set_roots(*files)` replaces
-    the content of both."""
+    """Yields (folder, set_roots, trust). `trust()` makes reprise use a file and the folder `hashed` in place of the
+    host's root certificates. `set_roots(*files)` replaces the content of the file."""
     with tempfile.TemporaryDirectory(prefix="reprise-roots-") as folder:
         os.mkdir(f"{folder}/hashed")
 

@@ -32,7 +32,7 @@ def memory(reprise):
 
 
 def is_sanitized(reprise):
-    """Returns true if reprise was built with a sanitizer, so that its memory use says nothing."""
+    """Returns true if reprise was built with a sanitizer: its memory use is then not meaningful."""
     with open(os.path.realpath(reprise.process.args[0]), "rb") as program:
         return bool(re.search(rb"__[at]san_init", program.read()))
 

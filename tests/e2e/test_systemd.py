@@ -55,7 +55,7 @@ class Serviced(Reprise):
         super().__init__(prepare=self.become, **configuration)
 
     def become(self):
-        """Runs in the child process before it executes reprise."""
+        """Runs in the child process, and executes reprise there."""
         os.environ.update(self.variables)
         for name in self.pid_of:
             os.environ[name] = str(os.getpid())
@@ -171,7 +171,7 @@ def test_exec_passes_the_variable_notify_socket_to_its_command():
 
 
 def test_systemd_units_are_valid_and_the_service_is_restricted():
-    """systemd-analyze does the checks. It reports the exposure in tenths; at most 100 is permitted."""
+    """Uses the checks of systemd-analyze. Its threshold for the exposure is given in tenths: 12 means 1.2 of 10."""
     needs("systemd-analyze")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("reprise.service", "reprise.socket"):
