@@ -1,6 +1,6 @@
-"""Generates thousands of malformed messages and the expected verdict for each. Each forbidden byte and each bad form
-is put at every place of the grammar of RFC 9112. The expected verdict follows from that place, not from what the
-program returns."""
+"""Generates thousands of malformed HTTP messages, each with the expected result. Puts each forbidden byte and
+each malformed element at every place of the grammar of RFC 9112. Derives the expected result from that place,
+not from what the program returns."""
 
 CONTROLS = [bytes([byte]) for byte in (*range(0x20), 0x7f)]
 NO_TAB = [byte for byte in CONTROLS if byte != b"\t"]
@@ -17,7 +17,8 @@ TRANSFER_ENCODINGS = [
     b"\"chunked\"", b"'chunked'", b"gzip chunked", b"chun ked", b"chunked\xa0", b"\xa0chunked", b"\x85chunked", b"chunked\xff", b"cow",
     b"trailers", b"chunked=1", b"chunked/1", b"-chunked", b"+chunked", b"0", b",", b",,", b"chunked\r\nTransfer-Encoding: chunked",
     b"chunked\r\nTransfer-Encoding: identity", b"chunked\r\nTransfer-Encoding:", b"\r\nTransfer-Encoding: chunked"]
-# These codings are valid in a response, where identity counts as absent.
+# Values of Transfer-Encoding that are invalid in a request and valid in a response. In a response, `identity`
+# counts as absent.
 IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]
 KNOWN_CODINGS = [b"gzip", b"gzip, Chunked", b"x-gzip", b"deflate", b"compress", b"x-compress", b"gzip, chunked", b"deflate, chunked", b"gzip, deflate",
                  b"GZIP", b"compress, gzip, chunked"]
@@ -29,7 +30,7 @@ HOSTS = [b"", b"a b", b"a,b", b"a/b", b"a@b", b"@", b"a?b", b"a#b", b"a%b", b"a%
          b"a:8 0", b"a:0x50", b":80", b"..", b".", b"a..b", b".a", b"[::1", b"::1", b"[]", b"[:]", b"[::1]x", b"[::1]:", b"[g::1]", b"[fe80::1%eth0]",
          b"[fe80::1%25eth0]", b"[v1.a]", b"[::1]]", b"]", b"l" * 64, b"a." + b"l" * 64, b".".join([b"l" * 50] * 6), b"\xc3\xa9", b"a\xff",
          b"http://a", b"a:80/", b"a?", b"a#"]
-PORTLESS = b"[::1]:"  # RFC 3986 permits an empty port after the colon; CONNECT does not
+PORTLESS = b"[::1]:"  # RFC 3986 permits an authority with an empty port, such as `host:`; CONNECT does not
 OTHER_MAJORS = [b"HTTP/0.9", b"HTTP/0.0", b"HTTP/2.0", b"HTTP/2.1", b"HTTP/3.0", b"HTTP/9.9"]
 BAD_VERSIONS = [b"HTTP/2", b"HTTP/3", b"HTTP/1", b"HTTP/1.", b"HTTP/.1",
                 b"HTTP/11", b"HTTP/01.1", b"HTTP/1,1", b"HTTP/x.1", b"HTTP/1.x", b"HTTP/2.00", b"HTTP/", b"HTTP", b"HTT/1.1", b"http/1.1",
@@ -50,19 +51,20 @@ def with_field(field, method=b"GET", version=b"1.1", rest=b""):
 
 
 def request_lines():
-    """Yields request lines with one fault each: a non-token byte in the method, a control byte in the target or
-    version, or a bad form of one of the three."""
+    """Yields request lines with one fault each: a non-token byte in the method, a control byte in the target
+    or version, or a malformed method, target or version."""
     for byte in NO_TOKEN:
         line_end = byte in (b"\r", b"\n")
         yield head(b"G" + byte + b"T"), "bad_request_line" if line_end else "bad_method"
         yield head(b"GET" + byte), "bad_request_line" if line_end else "bad_method"
-        # The first byte of a TLS handshake has its own verdict on a listener for plain HTTP.
+        # A request that begins with the first byte of a TLS handshake is rejected for its own cause: TLS on a
+        # plain HTTP listener.
         yield head(byte + b"GET"), {b"\r": "bad_request_line", b"\x16": "tls_to_plain_listener"}.get(byte, "bad_method")
     for byte in [b" ", *CONTROLS]:
         line_end = byte in (b"\r", b"\n")
         yield head(target=byte + b"http://h/"), "bad_target"
         for target in (b"http://h/a%sb", b"http://h%s/", b"http://h/?a%sb", b"ht%stp://h/", b"http://h/%s"):
-            # A line that ends after the target is a request of HTTP/0.9.
+            # A request line that ends after the target is a request of HTTP/0.9.
             verdict = "bad_request_line" if line_end else "bad_target"
             trailing = target.endswith(b"%s")
             if not (trailing and byte == b" "):
@@ -88,7 +90,7 @@ def request_lines():
 
 
 def targets():
-    """Yields requests with a scheme, an authority or a form of target that a forward listener does not serve."""
+    """Yields requests with a scheme, an authority or a target form that a forward listener does not serve."""
     for method in METHODS:
         for scheme in SCHEMES:
             yield head(method, scheme + b"://h/"), "bad_scheme"
@@ -142,8 +144,8 @@ def field_lines():
 
 
 def framing():
-    """Yields requests with a bad Content-Length or Transfer-Encoding: each bad form with each method and each HTTP
-    version."""
+    """Yields requests with a malformed Content-Length or Transfer-Encoding. Combines each malformed value
+    with each method and each HTTP version."""
     for method in METHODS:
         for version in VERSIONS:
             for value in LENGTHS:
@@ -186,14 +188,14 @@ def meanings():
 
 
 def bad_heads():
-    """Yields (request, cause). reprise rejects each request before it dials the upstream."""
+    """Yields (request, cause of its rejection). reprise rejects each request before it dials the upstream."""
     for part in (request_lines, targets, field_lines, framing, meanings):
         yield from part()
 
 
 def bad_gateway_heads():
-    """Yields (request, cause) for a gateway: the requests of bad_heads() in origin-form, except those with a bad
-    target, and requests with targets that only a gateway rejects."""
+    """Yields (request, cause of its rejection) for a gateway listener: the requests of bad_heads() in
+    origin-form, except those with a bad target, and requests with targets that only a gateway rejects."""
     for part in (field_lines, framing, meanings):
         for request, cause in part():
             if b" http://h/ " in request[:50]:
@@ -212,8 +214,8 @@ def bad_gateway_heads():
 
 
 def bad_bodies():
-    """Yields (chunked body, cause). Each body is sent after a valid head, so the fault shows only in the body. None
-    of the bodies is complete and valid."""
+    """Yields (chunked body, cause of its rejection). Each body is sent after a valid head, so the fault shows
+    only in the body. None of the bodies is complete and valid."""
     for byte in [b" ", *CONTROLS]:
         if byte != b"\r":
             yield b"5" + byte + b"x\r\nhello\r\n0\r\n\r\n", "bad_chunk"
@@ -246,7 +248,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def bad_responses():
-    """Yields response heads of an upstream. For each, reprise sends the client its own 502 response."""
+    """Yields malformed response heads, as a faulty upstream sends them. For each, reprise must send the
+    client its own 502 response."""
     for byte in CONTROLS + HIGH + DELIMITERS:
         yield b"H" + byte + b"TP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         yield b"HTTP/1.1 2" + byte + b"0 OK\r\nContent-Length: 0\r\n\r\n"
@@ -275,8 +278,8 @@ def bad_responses():
 
 
 def broken_responses():
-    """Yields response bodies that follow a valid head. For each, the client's response is cut and never looks
-    complete."""
+    """Yields malformed response bodies, each to be sent after a valid head. For each, the client's response
+    must be cut and never look complete."""
     for body, cause in bad_bodies():
         # The lines of a chunked response body may end in LF alone.
         if body == b"5\r\nhello\n0\r\n\r\n":

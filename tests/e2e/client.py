@@ -7,7 +7,7 @@ __all__ = ["Client", "Cut", "ask", "chunked", "head_of"]
 
 
 class Client(Reader):
-    """One client connection. `connection` is an already connected socket, if given."""
+    """One client connection. If `connection` is given, it is a socket that is already connected."""
 
     def __init__(self, address, timeout=120, connection=None):
         super().__init__(connection or socket.create_connection(address, timeout))
@@ -55,7 +55,7 @@ class Client(Reader):
         return response
 
     def ask(self, method, url, body=None, fields=(), version="1.1"):
-        """Sends one request in absolute-form, its body with a Content-Length, and returns the response."""
+        """Sends one request in absolute-form and returns the response. A body gets a Content-Length."""
         host = url.split("/")[2]
         if body is not None:
             fields = [*fields, ("Content-Length", str(len(body)))]

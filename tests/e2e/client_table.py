@@ -1,5 +1,5 @@
-"""The rows of README's table of clients: what to configure in each client and how it behaves (verified by
-test_client_table.py)."""
+"""The rows of the README's table of clients: what to configure in each client, and how the client behaves.
+test_client_table.py verifies the rows."""
 from dataclasses import dataclass
 from typing import Optional
 
@@ -8,15 +8,15 @@ PROXY = "http://127.0.0.1:3128"
 
 @dataclass
 class Row:
-    """One client of the table. `lower`: whether the client uses the proxy if only http_proxy is set. `upper`: the
-    same for HTTP_PROXY. `loopback`: whether the client sends requests to 127.0.0.1 through the proxy, too. Each of
-    the three is None if no test has verified it."""
+    """One row of the table. `lower`: whether the client uses the proxy if only http_proxy is set. `upper`:
+    whether the client uses the proxy if only HTTP_PROXY is set. `loopback`: whether the client also sends
+    requests to 127.0.0.1 through the proxy. Each value is None if no test has verified it."""
     client: str
     write: str
     lower: Optional[bool]
     upper: Optional[bool]
     loopback: Optional[bool]
-    exception: str = ""  # text for the last column of the table
+    exception: str = ""  # text for the last column of the README's table
 
 
 ROWS = (

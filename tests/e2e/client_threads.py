@@ -5,8 +5,9 @@ from harness import eventually
 
 
 class ClientThreads:
-    """Threads that send requests until the `with` block ends. Each thread runs `work` once, with its number. A
-    subclass implements `work`: it sends requests until `ended` is set, and calls `count` after each request."""
+    """Threads that send requests until the `with` block ends. Each thread calls `work` once, with the
+    thread's number. A subclass implements `work`, which sends requests until `ended` is set, and calls
+    `count` after each request."""
 
     def __init__(self, clients):
         self.ended = threading.Event()
@@ -39,7 +40,7 @@ class ClientThreads:
                 self.failures.append(failure)
 
     def expect(self, more):
-        """Waits until `more` further requests have finished, in all threads together."""
+        """Waits until all threads together have finished `more` further requests."""
         before = self.sent
         eventually(lambda: self.sent >= before + more, f"{more} more requests")
 

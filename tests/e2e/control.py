@@ -13,17 +13,17 @@ def as_yaml(configuration):
 
 class Controlled(Reprise):
     """A reprise with a control socket. `change` merges keys into the initial configuration and rewrites the
-    configuration file in place; `write` writes a given text to the file."""
+    configuration file in place; `write` writes the given text to that file."""
 
     def __init__(self, **configuration):
-        # The path of a Unix socket has a short maximum length.
+        # The folder has a short name, because the path of a Unix socket has a small maximum length.
         self.control_folder = tempfile.mkdtemp(prefix="rp-")
         self.control_path = os.path.join(self.control_folder, "c.sock")
         super().__init__(**merge({"admin": {"control": self.control_path}}, configuration))
         self.configuration = merge(self.base(configuration), {})
 
     def base(self, configuration):
-        """Returns the initial configuration, which is the one that the harness writes."""
+        """Returns the configuration with which the harness starts reprise."""
         return merge({
             "version": 1,
             "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}],

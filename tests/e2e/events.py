@@ -39,7 +39,7 @@ class Events:
         return name, json.loads("\n".join(value for field, value in lines if field == "data"))
 
     def until(self, wanted):
-        """Waits for the next event with that name and returns its value."""
+        """Waits for the next event that has the given name, and returns its value."""
         while True:
             name, value = self.next()
             if name == wanted:

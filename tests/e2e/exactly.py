@@ -1,5 +1,5 @@
-"""Helpers for rows of docs/requirements/robustness.md. For one message they check the verdict, the text of the
-response, the counter, and the exact bytes that reached the upstream."""
+"""Helpers for tests of docs/requirements/robustness.md. Each sends one message to reprise. They check the
+text of the response, the counter of rejections, and the exact bytes that reached the upstream."""
 import contextlib
 import re
 from pathlib import Path
@@ -43,8 +43,8 @@ def equal_causes(reprise, before, cause, count=1):
 
 
 def says(response, status, cause, what=""):
-    """Checks that the response rejects the request for this cause, with the status and the sentence that
-    closed_list() has for the cause."""
+    """Checks that the response rejects the request for the given cause. Its status and sentence must be those
+    that closed_list() has for the cause."""
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
@@ -68,8 +68,9 @@ def refused(reprise, upstream, request, cause, address=None):
 
 
 def refused_in_body(reprise, upstream, request, cause):
-    """Checks a request whose fault shows only in the body. The checks are those of refused(), but the upstream
-    receives the beginning of the request and never a complete one."""
+    """Sends a request whose fault shows only in the body. Checks that reprise rejects the request, counts one
+    rejection and closes the connection. The upstream must receive the beginning of the request, and never a
+    complete request."""
     before, count = causes(reprise), upstream.count()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -83,14 +84,15 @@ def refused_in_body(reprise, upstream, request, cause):
 
 
 def normal(text):
-    """Replaces the pseudonym, which differs by process, and the date by fixed text."""
+    """Replaces the Date, and reprise's pseudonym in Via, with fixed text. The pseudonym is different in each
+    process."""
     text = re.sub(rb"reprise-\w+", b"reprise-?", text)
     return re.sub(rb"\r\nDate: \w{3}, [^\r]* GMT\r\n", b"\r\nDate: ?\r\n", text)
 
 
 def sent_upstream(reprise, upstream, request, method="GET", status=200):
-    """Sends these bytes to reprise. Returns exactly the bytes that then reached the upstream, with a fixed
-    pseudonym."""
+    """Sends a request to reprise. Returns exactly the bytes that then reached the upstream. The pseudonym in
+    Via is replaced with fixed text."""
     before = upstream.bytes_received()
     with Client(reprise.forward) as client:
         client.send(request)
@@ -111,8 +113,8 @@ def to(upstream, method="GET", path="/x", fields=b"", body=b"", version=b"1.1"):
 
 
 def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"):
-    """Returns the bytes that the upstream must receive for a request from to(): origin-form, Host, the forwarded
-    fields, Via."""
+    """Returns the bytes that the upstream must receive for the request that to() returns: a request line in
+    origin-form, Host, the forwarded fields and Via."""
     if isinstance(path, str):
         path = path.encode()
     return b"%s %s HTTP/1.1\r\nHost: %s:%d\r\n%sVia: %s reprise-?\r\n\r\n%s" % (
@@ -120,8 +122,8 @@ def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"
 
 
 def raw(message, then="stay"):
-    """Returns a step that sends these bytes. `then` says whether the connection then stays open, is closed (FIN) or
-    is reset."""
+    """Returns an upstream step that sends the given bytes. `then`: whether the connection stays open, is
+    closed (FIN) or is reset afterwards."""
     def play(connection, _):
         connection.sendall(message)
         if then == "reset":
@@ -131,8 +133,8 @@ def raw(message, then="stay"):
 
 
 def is_cut(client, what=""):
-    """Reads the body with its framing up to the FIN and returns it. Checks that the terminator of the body is
-    missing."""
+    """Reads all bytes up to the FIN, chunk framing included, and returns them. Checks that the last chunk is
+    missing, so that the body is visibly cut."""
     text = client.read_to_end()
     assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
     return text

@@ -1,5 +1,5 @@
-"""Produces faults in the kernel. Has network and mount namespaces for them, processes that can be stopped, and a
-count of the faults by kind."""
+"""Tools for tests that produce kernel faults: network namespaces, mount namespaces, and processes that can be
+stopped. Also counts the tested faults by kind."""
 import contextlib
 import ctypes
 import functools
@@ -19,7 +19,7 @@ import chance
 from client import ask
 from harness import PATIENCE, NotPlayed, equal, options, part_not_played
 
-INSIDE = "REPRISE_E2E_INSIDE"  # set if the run already has its own namespaces
+INSIDE = "REPRISE_E2E_INSIDE"  # environment variable that is set if the run already has its own namespaces
 CLONE_NEWNET = 0x40000000
 TWICE = {"retry": {"max_attempts": 2}}
 PLAYED = "played "  # prefix of the line in which a nested run reports its counts of tested faults
@@ -28,12 +28,13 @@ stories = {}  # number of tested faults, by kind of fault
 
 
 def played(kind, count=1):
-    """Counts tested faults of one kind. Called after the checks for them have passed."""
+    """Counts tested faults of one kind. Call this after the checks for these faults have passed."""
     stories[kind] = stories.get(kind, 0) + count
 
 
 def expect_failure(reprise, url, status, error):
-    """Checks that a POST fails with this status and error after two attempts. The caller uses the settings TWICE."""
+    """Checks that a POST fails with this status and error after two attempts. Precondition: reprise runs with
+    the settings TWICE."""
     response = ask(reprise, "POST", url, b"order")
     equal((response.status, response.reason, response.attempts), (status, "attempts_spent", 2), url)
     assert f"error={error}" in response.field("Proxy-Status"), response.field("Proxy-Status")
@@ -48,8 +49,8 @@ def write_figures(file):
 
 @functools.cache
 def unshare_command():
-    """Returns the command that starts a program in its own network and mount namespaces, or None if the host does
-    not permit that."""
+    """Returns the command that starts a program in its own network and mount namespaces, or None if the host
+    does not permit such namespaces."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return None
     ways = [["unshare", "-n", "-m"], ["sudo", "-n", "-E", "unshare", "-n", "-m"], ["unshare", "-r", "-n", "-m"]]
@@ -61,8 +62,8 @@ def unshare_command():
 
 
 def without_results():
-    """Returns the environment for a nested run, which must not write a results file: the outer run reports its
-    results."""
+    """Returns the environment for a nested run of the tests. A nested run must not write a results file,
+    because the outer run reports the results."""
     return {name: value for name, value in os.environ.items() if name != "REPRISE_RESULTS"}
 
 
@@ -113,14 +114,15 @@ def isolated(case=None, *, without=None):
 
 
 def tell_played():
-    """Prints the number of tested faults by kind, if this is a nested run. The outer run reads that line."""
+    """Prints the number of tested faults by kind, if this is a nested run. The outer run reads the printed
+    line."""
     if os.environ.get(INSIDE):
         print(PLAYED + json.dumps(stories))
 
 
 class Host:
-    """Imitates another host: a second network namespace, connected to this one by a virtual cable. The namespace
-    ends with the process that holds it."""
+    """Imitates another host with a second network namespace, which a virtual cable connects to the current
+    namespace. The second namespace ends with the process that holds it."""
 
     def __init__(self, ours="10.77.0.1", theirs="10.77.0.2"):
         self.ours, self.theirs = ours, theirs
@@ -151,8 +153,8 @@ class Host:
         subprocess.run(["ip", *words], check=True)
 
     def slow_down(self, *ways):
-        """Limits traffic to 24 Mbit/s. `ways` lists directions: `cable` is towards the other host, `plug` is from
-        it."""
+        """Limits traffic to 24 Mbit/s. `ways` lists directions: `cable` is towards the other host, `plug` is
+        from the other host."""
         for way in ways:
             enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
             shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]

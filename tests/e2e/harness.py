@@ -16,15 +16,17 @@ from pathlib import Path
 from reader import CRLF, Response
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 120  # seconds: far longer than any wait here takes, on any machine
-# The harness uses shorter waits by default. SHIPPED sets the waits of the shipped configuration (verified in
-# tests/config). It leaves the number of attempts and the jitter at the program's defaults.
+PATIENCE = 120  # seconds: far longer than any wait of a test takes, on any machine
+# SHIPPED sets the backoffs of the shipped configuration, because the harness uses shorter backoffs by
+# default. The number of attempts and the jitter stay at the program's defaults. tests/config verifies that
+# SHIPPED is up to date.
 SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
 
 
 class NotPlayed(Exception):
-    """Raised if the host or the build cannot run the case. `kind` is a class of skips that tests/junit.py lists."""
+    """Raised if the host or the build cannot run the case. `kind` is one of the kinds of skips that
+    tests/junit.py lists."""
 
     def __init__(self, kind, why):
         super().__init__(f"{kind}: {why}")
@@ -85,7 +87,7 @@ def eventually(check, what):
 
 
 def equal(actual, expected, what=""):
-    """Asserts equality. The message has both values."""
+    """Asserts equality. The failure message has both values."""
     if actual != expected:
         raise AssertionError(f"{what}: expected {expected!r:.400}, got {actual!r:.400}")
 
@@ -113,9 +115,9 @@ def merge(base, over):
 
 
 def under_some_limit(milliseconds, case):
-    """Runs a case that can fail without a defect if a busy machine stalls a process for longer than the given limit.
-    Calls `case` with growing limits of up to 30 s until it returns a true value. If there is a defect, the case
-    fails under every limit."""
+    """Runs a case that depends on a time limit and fails without a defect if a busy machine stalls a process
+    for longer. Calls `case(limit)` with growing limits, below 30 s, until a call returns a true value. A real
+    defect makes the case fail under every limit."""
     while milliseconds < 30_000:
         if case(milliseconds):
             return
@@ -124,8 +126,8 @@ def under_some_limit(milliseconds, case):
 
 
 def opened_after(attempts, reprise, open_it):
-    """Returns a thread that calls `open_it` when reprise has logged attempt number `attempts`. Needs log level
-    debug."""
+    """Returns a thread that calls `open_it` when reprise has logged attempt number `attempts`. Precondition:
+    the log level is debug."""
     def work():
         reprise.expect_log(f"attempt {attempts}: ")
         open_it()
@@ -135,8 +137,8 @@ def opened_after(attempts, reprise, open_it):
 
 
 def closed_port():
-    """Returns a socket that is bound but does not listen, and its port. Connections to the port are refused, and no
-    other process can take it."""
+    """Returns a socket that is bound but does not listen, and its port. Connections to the port are refused,
+    and no other process can take the port."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind((LOOPBACK, 0))
@@ -154,7 +156,7 @@ def open_links(process):
     folder = f"/proc/{process.pid}/fd"
     for name in os.listdir(folder):
         link = os.path.join(folder, name)
-        with contextlib.suppress(FileNotFoundError):  # closed in the meantime
+        with contextlib.suppress(FileNotFoundError):  # the process has closed the descriptor in the meantime
             yield link, os.readlink(link)
 
 
@@ -200,7 +202,7 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        text = self.text()  # as plain text, because the log may have any format
+        text = self.text()  # the log as plain text, because its lines may have any format
         for name, host, port in re.findall(r"listening (\w+) (\S+):(\d+)\b.*\n", text):
             self.addresses[name] = (host, int(port))
         return re.search(r'[ "]ready"?\}?\n', text)
@@ -242,7 +244,8 @@ class Reprise:
             return file.read()
 
     def expect_log(self, words):
-        """Waits until the log contains `words`, because a line is written shortly after its event."""
+        """Waits until the log contains `words`. Waiting is necessary because reprise writes a log line
+        shortly after the event."""
         eventually(lambda: words in self.text(), f"the log says {words!r}")
 
     def log(self):
@@ -284,8 +287,8 @@ class Reprise:
         return total
 
     def expect_metric(self, value, name, **labels):
-        """Waits until the metric has exactly this value, because some metrics are updated just after the response
-        was sent."""
+        """Waits until the metric has exactly this value. Waiting is necessary because reprise updates some
+        metrics just after it has sent the response."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
     def descriptors(self):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The upstream of the load case, in its own process: fails at random, checks every body, counts every effect.
 
-Takes the seed and prints its port. Paths: /r/ID?size=N&form=length|chunked and /report."""
+Its argument is the seed of the random numbers. Prints its port. Paths: /r/ID?size=N&form=length|chunked and
+/report."""
 import functools
 import json
 import sys
@@ -35,8 +36,8 @@ def fate_of(number, attempt):
 
 
 class Ledger:
-    """Counts attempts and effects of every request, over all connections. An instance is also the step that responds
-    to each request."""
+    """Counts attempts and effects of every request, over all connections. An instance is also an upstream
+    step: it is called for each request and responds."""
 
     def __init__(self):
         self.lock = threading.Lock()

@@ -1,6 +1,6 @@
-"""Traffic that causes every event that the metrics count: successful and failed retries, every kind of rejection,
-spent budgets, an open circuit, a full replay store, resumed downloads, tunnels, hedges, reloads. Also calm traffic
-with none of these."""
+"""Traffic that causes every event that the metrics count: successful and failed retries, every kind of
+rejection, exhausted retry budgets, an open circuit, a full replay store, resumed downloads, tunnels, hedges,
+reloads. Also calm traffic with none of these."""
 import contextlib
 import socket
 
@@ -12,8 +12,8 @@ from tls import authority
 from upstream import Say, Upstream, resumable
 
 MIB = 1 << 20
-# Sizes in bytes. Four uploads in memory and two on disk nearly fill the replay stores, with room for one more write
-# block.
+# Sizes in bytes. Four uploads in memory and two on disk nearly fill the replay stores: only one more write
+# block fits.
 HELD_IN_MEMORY, HELD_ON_DISK = 240_000, 1_000_000
 LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
 
@@ -27,7 +27,8 @@ def every_other(bad, good):
 
 
 def slow_first(connection, request):
-    """Never responds to the first, third, fifth ... request, so that the hedge of that request wins."""
+    """Never responds to the first, third, fifth ... request, so that the hedge of each of these requests
+    wins."""
     if request.order % 2 == 0:
         connection.recv(1)
         return False

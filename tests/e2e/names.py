@@ -1,4 +1,4 @@
-"""A scripted name server, for a process whose resolv.conf names it."""
+"""A scripted name server (DNS) for processes whose resolv.conf names this server."""
 import contextlib
 import os
 import socket
@@ -126,7 +126,7 @@ class NameServer:
 
 
 class RefusingNameServer(NameServer):
-    """A resolv.conf that names a server at whose port no process listens."""
+    """A resolv.conf whose name server does not run: no process listens on the port."""
 
     def __init__(self, options):
         super().__init__({}, options)

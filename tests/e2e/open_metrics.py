@@ -12,7 +12,7 @@ SUFFIXES = {"counter": ("_total", "_created"), "gauge": ("",), "histogram": ("_b
 
 
 class NotOpenMetrics(AssertionError):
-    """The text is not valid OpenMetrics. The message has the fault and the line."""
+    """The text is not valid OpenMetrics. The exception's message has the fault and the invalid line."""
 
 
 def need(right, line, what):

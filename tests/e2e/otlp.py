@@ -10,7 +10,7 @@ MOST_64 = 2**63 - 1
 
 
 class NotOtlp(AssertionError):
-    """A body violates the protocol. The message has the place and the fault."""
+    """A request body violates the protocol. The exception's message has the place and the fault."""
 
 
 def need(right, where, what):
@@ -19,8 +19,8 @@ def need(right, where, what):
 
 
 def is_id(digits):
-    """Returns a check for an id. OTLP/JSON has ids as hex digits, where ProtoJSON would have base64. An id of zeros
-    is invalid."""
+    """Returns a check for an id. OTLP/JSON encodes ids as hex digits, unlike ProtoJSON, which uses base64. An
+    id of zeros is invalid."""
     def check(value, where):
         need(isinstance(value, str) and len(value) == digits and HEX.fullmatch(value) and value.strip("0"), where, f"no id: {value!r}")
     return check
@@ -35,7 +35,7 @@ def is_name(value, where):
 
 
 def is_wide(value, where):
-    """Checks a 64-bit integer: JSON has it as a decimal string."""
+    """Checks a 64-bit integer: JSON encodes such integers as decimal strings."""
     need(isinstance(value, str) and re.fullmatch(r"-?(0|[1-9][0-9]*)", value) and abs(int(value)) <= MOST_64, where, f"no int64: {value!r}")
 
 

@@ -14,8 +14,8 @@ class Parent(Server):
     """Forwards requests in absolute-form, and opens tunnels. `names` maps names to addresses, so that no resolver is
     needed.
 
-    `refuse` is a list of complete responses (b"": a FIN) to the first requests, CONNECT or not. With `login` (user,
-    password), a request without these credentials gets 407."""
+    `refuse` is a list of complete responses to the first requests, whatever their method; b"" stands for a
+    FIN. With `login` (user, password), a request without these credentials gets 407."""
 
     def __init__(self, names=None, refuse=(), login=None):
         super().__init__()
@@ -61,7 +61,8 @@ class Parent(Server):
         carry_both(connection, upstream)
 
     def secure(self, connection):
-        """Returns the connection to read from: the given one, or in a subclass a TLS connection over it."""
+        """Returns the connection to read from. Here, this is `connection` itself; in a subclass, it is a TLS
+        connection over `connection`."""
         return connection
 
     def _address(self, authority, port):
@@ -102,7 +103,7 @@ class TlsParent(Parent):
         return wire
 
     def carry(self, connection, upstream):
-        """Copies both directions of a tunnel on one thread, because OpenSSL's state of a connection is not
+        """Copies both directions of a tunnel on one thread, because OpenSSL's connection objects are not
         thread-safe."""
         other = {connection: upstream, upstream: connection}
         while True:

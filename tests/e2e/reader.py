@@ -12,7 +12,8 @@ class Cut(Exception):
 
 
 class Message:
-    """A head, and the body and trailers read so far. `head` keeps all its line ends."""
+    """One HTTP message: its head, and the part of its body and trailers that was read so far. `head` includes
+    all line ends."""
 
     def __init__(self, head):
         self.head = head
@@ -58,7 +59,8 @@ class Response(Message):
 
 
 class Request(Message):
-    """One request: the number of its connection, and the number of earlier requests with the same path."""
+    """One received request. Also has the number of its connection, and the number of earlier requests with
+    the same path."""
 
     def __init__(self, head, connection=0):
         super().__init__(head)
@@ -124,8 +126,9 @@ class Reader:
             return self._take(len(self.buffer))
 
     def pieces(self, message, until_end=False):
-        """Yields the body's data as it arrives, without storing any. Stores the trailers in the message. If the
-        message has no length, its body is empty, or with `until_end` ends with the connection."""
+        """Yields the body's data as it arrives, without storing any. Stores the trailers in the message. If
+        the message has no length, its body is empty; with `until_end`, the body then ends with the
+        connection."""
         if message.is_chunked:
             while size := int(self.read_line().split(b";")[0], 16):
                 yield from self._counted(size)
@@ -161,7 +164,7 @@ def head_of(method, target, host, fields=(), version="1.1"):
 
 
 def chunked(body, size=1000):
-    """Returns the body in chunks of `size` bytes, with the last chunk."""
+    """Returns the body in chunked coding: chunks of `size` bytes, then the last chunk."""
     return in_chunks(body[i:i + size] for i in range(0, len(body), size))
 
 

@@ -37,8 +37,8 @@ class Relay(Server):
     def __init__(self, upstream_port, script):
         super().__init__()
         self.upstream_port, self.script = upstream_port, script
-        self.asked = {}  # number of connections by path
-        self.passed = {}  # bytes (up, down) of the last connection, by path
+        self.asked = {}  # number of connections so far, by path
+        self.passed = {}  # bytes (up, down) that the last connection carried, by path
 
     def serve(self, connection, _number):
         connection.settimeout(PATIENCE)

@@ -40,9 +40,9 @@ server.serve_forever()
 
 
 class Upstream:
-    """A server in its own process, so that a kill ends its connections as a crash does. The successor process starts
-    before the kill and then only has to listen. So the outage is exactly as long as asked, even if a loaded machine
-    starts processes slowly."""
+    """A server in its own process, so that a kill ends its connections as a crash does. The successor process
+    starts before the kill and then only has to listen. So the outage has exactly the requested length, even
+    if a loaded machine starts processes slowly."""
 
     def __init__(self):
         self.port = 0
@@ -104,7 +104,7 @@ def restarts(reprise=None, number=3, away=1.0):
     try:
         with Load(upstream, reprise and reprise.forward[1]) as load:
             for _ in range(number):
-                load.expect_of_each(12)  # each client has requests served in between, so that no request meets two outages
+                load.expect_of_each(12)  # each client must finish requests between two restarts, so that no request meets two outages
                 upstream.restart(away)
             load.expect_of_each(12)
         return load.sent, len(load.failures)

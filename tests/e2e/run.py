@@ -7,8 +7,9 @@ A case that fails is run once more, alone, after all others. If it passes then, 
 Cases mostly wait, so several run at once. Each has its own ports and folders. A case that changes more of the host, such
 as its network, is `isolated`.
 
-A file with `ALONE = True` runs real client programs through tunnels. Its cases run one after another when all others have
-ended: reprise takes a client for silent if a busy machine stalls it for 200 ms after its CONNECT."""
+A file with `ALONE = True` runs real client programs through tunnels. Its cases run one after another when all
+others have ended: if a busy machine stalls a client for 200 ms after its CONNECT, reprise no longer examines
+what the client sends in the tunnel."""
 import argparse
 import collections
 import concurrent.futures
@@ -66,7 +67,8 @@ class Played:
         return not self.failure and all(name != self.name for name, _ in self.skipped)
 
     def report(self, suite, first_failure=""):
-        """Reports the outcome. `first_failure`: the failure of the first run, if this is the second."""
+        """Reports the outcome. `first_failure`: the failure of the first run, if this is the outcome of the
+        second run."""
         if self.output.startswith("note"):
             print(self.output, end="", flush=True)
         if self.failure or first_failure and not self.passed:

@@ -18,7 +18,8 @@ def promtool(*arguments, text=None):
 
 
 def complaints(done):
-    """Yields the output of a finished program, such as promtool, if the program failed or printed an error."""
+    """Yields the output of a finished program such as promtool, but only if the program failed or printed an
+    error."""
     if done.returncode != 0 or done.stderr.strip():
         yield done.stdout + done.stderr
 

@@ -36,9 +36,9 @@ def black_hole(address=LOOPBACK, port=0):
 
 
 class Server:
-    """A TCP server. Serves each connection by `work(connection)`, or by the `serve` of a subclass. Listens inside
-    its `with` block. `listener` is an already bound socket. It is no failure if a connection breaks or is still open
-    when the block ends."""
+    """A TCP server. Serves each connection by `work(connection)`, or by the method `serve` of a subclass.
+    Listens inside its `with` block. `listener`, if given, is an already bound socket. A connection that
+    breaks, or is still open when the block ends, is not a failure."""
 
     def __init__(self, work=None, listener=None):
         self.work = work
@@ -56,8 +56,8 @@ class Server:
 
     def __exit__(self, *_):
         self.closing.set()
-        with contextlib.suppress(OSError):  # the script may have closed it already
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept call
+        with contextlib.suppress(OSError):  # the script may have closed the listener already
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in accept
         self.listener.close()
         with self.lock:
             for connection in self.open:
@@ -100,8 +100,8 @@ class Server:
 
 
 def carry(source, sink):
-    """Copies bytes from one connection to the other until the first one ends. If a reset ends it, the other
-    direction ends, too."""
+    """Copies bytes from `source` to `sink` until `source` ends. Then closes the sending side of `sink`, also
+    after a reset of `source`."""
     with contextlib.suppress(OSError):
         try:
             while data := source.recv(65536):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An upstream in its own process, so that the process can be stopped and continued. Prints its port. Then prints the
-effects of its requests each time it reads a line."""
+"""An upstream in its own process, so that the process can be stopped and continued. Prints its port. Then
+prints the effects of all requests so far, each time a line arrives on standard input."""
 import json
 import sys
 

@@ -25,8 +25,8 @@ def as_from_a_shell():
 
 
 class OnTerminal:
-    """Runs `reprise ARGUMENTS` on a terminal of the given size, with the usual environment variables of a terminal.
-    If a variable is given as None, it is removed."""
+    """Runs `reprise ARGUMENTS` on a terminal of the given size, with the usual environment variables of a
+    terminal. A variable whose value is None is removed."""
 
     def __init__(self, *arguments, columns=80, rows=24, **variables):
         environment = without_proxies(TERM="xterm-256color", LC_ALL="C.UTF-8", NO_COLOR="")
@@ -67,7 +67,7 @@ class OnTerminal:
         while select.select([self.terminal], [], [], wait)[0]:
             try:
                 some = os.read(self.terminal, 65536)
-            except OSError:  # no process has the other end open
+            except OSError:  # EIO: no process has the other end of the terminal open
                 return
             self.came += some.decode("utf-8", "replace")
             wait = 0

@@ -102,7 +102,8 @@ class Upstream(Server):
             wire.close()
 
     def secure(self, connection):
-        """Returns the connection to read from: the given one, or in a subclass a TLS connection over it."""
+        """Returns the connection to read from. Here, this is `connection` itself; in a subclass, it is a TLS
+        connection over `connection`."""
         return connection
 
     def part(self, wire):
