@@ -68,9 +68,11 @@ def without_results():
 
 
 def isolated(case=None, *, without=None):
-    """Runs a case in its own network and mount namespaces. They disappear with the case, so it need not clean up.
+    """Runs a case in its own network and mount namespaces. The namespaces disappear when the case ends, so it
+    need not clean up.
 
-    If the host does not permit namespaces, runs `without` instead; if that is None, too, the case is skipped."""
+    If the host does not permit namespaces, runs `without` instead. If `without` is None, the case is
+    skipped."""
     if case is None:
         return functools.partial(isolated, without=without)
 

@@ -1,6 +1,6 @@
-"""Sends thousands of different malformed messages over raw sockets and checks the verdict for each. After each
-message, a valid request on a new connection must succeed. Writes the number of messages and of wrong verdicts to
-build/figures/bad_inputs.json."""
+"""Sends thousands of different malformed messages over raw sockets and checks that each is rejected as
+expected. After each message, a valid request on a new connection must succeed. Writes the number of messages
+and of wrong results to build/figures/bad_inputs.json."""
 import collections
 import json
 import zlib
@@ -34,13 +34,13 @@ def all_bytes(address, *pieces):
             for piece in pieces:
                 client.send(piece)
             return client.read_to_end(), True
-        except OSError:  # a reset or a timeout
+        except OSError:  # the connection ended with a reset or by a timeout, not with a FIN
             return bytes(client.buffer), False
 
 
 def is_refused(got, request, cause):
-    """Returns true if the response rejects the request for this cause. Compares all of the response except its Date
-    and pseudonym."""
+    """Returns true if the response rejects the request for the given cause. Compares the whole response
+    except its Date and reprise's pseudonym."""
     status, sentence = CLOSED_LIST[cause]
     head, _, body = got.partition(b"\r\n\r\n")
     words = b"reprise: request rejected: %s\n%s\n" % (cause.encode(), sentence.encode())
@@ -76,7 +76,7 @@ def heads():
     with stage({"/good": [Say(200, b"good")]}, security=closed_ports) as (reprise, upstream):
         def judge(request, cause):
             place = 1 + zlib.crc32(request) % (len(request) - 1)
-            # The request is sent whole, then in two pieces. Both must get the same verdict.
+            # The request is sent whole, then in two pieces. Both must be rejected for the same cause.
             for pieces in ((request,), (request[:place], request[place:])):
                 got, finished = all_bytes(reprise.forward, *pieces)
                 if not (finished and is_refused(got, request, cause)):

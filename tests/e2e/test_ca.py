@@ -39,7 +39,8 @@ class Folder:
         return ran("ca", verb, "-c", self.config, environment={"SSL_CERT_FILE": authority().file, "SSL_CERT_DIR": "/nowhere"})
 
     def refused(self, *words):
-        """Checks that `check` and `run` both fail with exit code 78, and that their messages contain these words."""
+        """Checks that the commands `check` and `run` both fail with exit code 78, and that their messages
+        contain the given words."""
         for command in (["check", self.config], ["run", "-c", self.config]):
             code, _, err = ran(*command)
             equal(code, 78, (command, err))
@@ -265,8 +266,9 @@ def test_env_prints_variables_that_make_clients_trust_the_ca():
 
 
 def test_ca_key_created_by_root_belongs_to_the_folder_owner():
-    """The service runs as the folder's owner and must be able to read the key. If the key belongs to root, `run` as
-    that owner fails with the command that fixes it, and `check` gives root the same command."""
+    """The service runs as the folder's owner and must be able to read the key. If the key belongs to root
+    instead, `reprise run` fails for that owner. Its message has the command that fixes the fault. `reprise
+    check`, run by root, warns with the same command."""
     with Folder() as files:
         try:
             os.chown(files.folder.name, NOBODY, NOBODY)

@@ -1,5 +1,5 @@
-"""Checks README's table of clients against the installed clients. Each client is configured with one variable, or
-with the client's own setting."""
+"""Checks README's table of clients against the installed clients. Each client is configured with one
+environment variable, or with the client's own setting."""
 import contextlib
 import os
 import subprocess
@@ -35,7 +35,8 @@ $options = ['ignore_errors' => true] + ($through ? ['proxy' => $through, 'reques
 
 
 class Stage:
-    """A reprise whose requests fail at once if the name does not resolve, and an upstream on loopback."""
+    """A reprise and an upstream on loopback. reprise fails a request at once if the host name does not
+    resolve."""
 
     def __init__(self, reprise, upstream):
         self.reprise, self.upstream, self.asked = reprise, upstream, 0
@@ -44,9 +45,9 @@ class Stage:
         """Runs a command with a URL as its last argument. Returns whether the request for the URL came through the
         proxy.
 
-        With `loopback` the request reaches the upstream with or without the proxy, and its Via field decides.
-        Without `loopback`, the URL has a host name that does not resolve. So only the proxy can receive the request, and
-        its log must have the request."""
+        With `loopback`, the request reaches the upstream with or without the proxy: its Via field shows
+        which. Without `loopback`, the URL has a host name that does not resolve, so only the proxy can
+        receive the request. Then the proxy's log must have the request."""
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"
@@ -65,13 +66,13 @@ def stage():
 
 
 def played(client, command, more=None):
-    """Tests a client that reads variables: with each of http_proxy and HTTP_PROXY alone, then with both and a
-    request to loopback. `more`: additional variables."""
+    """Tests a client that reads proxy variables: first with only http_proxy or only HTTP_PROXY, then with
+    both and a request to loopback. `more`: additional variables."""
     row, more = row_of(client), more or {}
     with stage() as here:
         for name, expected in (("http_proxy", row.lower), ("HTTP_PROXY", row.upper)):
-            # The request has an address if it is expected to bypass the proxy: a name would be looked up at a name
-            # server that does not exist.
+            # If the client is expected to bypass the proxy, the URL has an IP address. With a name, the
+            # client would query a name server that does not exist.
             by_name = expected or not row.loopback
             seen = here.went_through(command, {**more, name: here.reprise.proxy_url}, loopback=not by_name)
             equal(seen, expected, f"{client} with {name}")

@@ -13,7 +13,7 @@ from upstream import Upstream
 
 
 def started_with(control):
-    """Starts reprise with that path as its control socket. Returns its exit code and standard error."""
+    """Starts reprise with the given path as its control socket. Returns its exit code and standard error."""
     reprise = Reprise(admin={"control": control})
     done = subprocess.run(reprise.command(), capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stderr

@@ -17,13 +17,14 @@ from test_rows_silence import vanish
 from upstream import Upstream
 
 DEADLINE = 1.0
-MUCH = 16 << 20  # bytes: more than the buffers of two kernels hold, and less than the replay limit
+MUCH = 16 << 20  # bytes: more than all socket buffers on the way hold, and less than the replay limit
 ONE_SECOND = {"retry": {"deadline": "1s"}}
 
 
 @contextlib.contextmanager
 def silent_port():
-    """Yields a port that accepts connections in the kernel, and never reads or sends a byte."""
+    """Yields a port whose connections are accepted by the kernel only: no process ever reads or sends a
+    byte."""
     with socket.create_server((LOOPBACK, 0), backlog=64) as listener:
         yield listener.getsockname()[1]
 
@@ -43,8 +44,9 @@ def mute_resolver():
 
 
 def ends_at_the_deadline(what, work, error, stage):
-    """Runs `work`, which sends a request and returns the response. The reason in the response must show that the
-    deadline ended the request. tests/policy checks with virtual time how soon the deadline ends it."""
+    """Runs `work`, which sends a request and returns the response. The reason in the response must show that
+    the deadline ended the request. How soon the deadline ends a request is checked in tests/policy, with
+    virtual time."""
     begun = time.monotonic()
     response = work()
     took = time.monotonic() - begun
@@ -127,7 +129,7 @@ def test_L6_unacknowledged_upload_ends_at_the_deadline():
 def test_L6_upload_that_progressed_and_pauses_past_the_deadline_completes():
     def pauses(connection):
         left = MUCH - len(connection.recv(1000))
-        time.sleep(DEADLINE + 1.5)  # longer than the deadline plus the one second without an acknowledgement
+        time.sleep(DEADLINE + 1.5)  # longer than the deadline plus the one second after which reprise ends an upload without any progress
         while left > 0:
             left -= len(connection.recv(1 << 20))
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -234,8 +236,8 @@ def test_L8_explain_states_timeout_and_retry_of_a_hung_attempt_for_each_preset()
 
 
 def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
-    """Sends real requests with the list and the rules of the preset. Only attempt_timeout and the waits are
-    shortened."""
+    """Sends real requests under each shipped preset. Only response_timeout, attempt_timeout and the backoffs
+    are shortened."""
     for preset, hung in PRESETS.items():
         retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
         path = "/" + hung.target.split("/", 1)[1]

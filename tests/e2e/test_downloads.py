@@ -10,7 +10,8 @@ from upstream import Upstream
 
 STREAMS, EACH = 64, 2 << 20
 BLOCK = bytes(range(256)) * 1024
-# KiB: limit for all streams together. Each client reads only 2 MiB, but the upstream offers gigabytes to each.
+# Limit of reprise's memory for all streams together, in KiB. Each client reads only 2 MiB, but the upstream
+# offers gigabytes to each client.
 MOST_KIB = STREAMS * 512
 
 
@@ -21,7 +22,7 @@ def peak_kib(reprise):
 
 
 def endless(framing):
-    """Returns a step that sends a response of 16 GiB as fast as the client reads it."""
+    """Returns an upstream step that sends a response of 16 GiB as fast as the client reads it."""
     def step(connection, _):
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
         piece = BLOCK if framing.startswith(b"Content-Length") else b"%x\r\n%s\r\n" % (len(BLOCK), BLOCK)

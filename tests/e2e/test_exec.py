@@ -13,9 +13,9 @@ from pathlib import Path
 from harness import LOOPBACK, NotPlayed, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
 
-# The program prints a line when it is ready, then one word for each signal. A SIGTERM ends the program with code 5.
-# It blocks the signals and waits for them with sigwait: with handlers and pause(), a signal that arrives just before
-# pause() would not end the pause.
+# A program that runs under `reprise exec`. It prints a line when it is ready, then one word for each signal.
+# A SIGTERM ends it with code 5. It blocks the signals and waits for them with sigwait: with handlers and
+# pause(), a signal that arrives just before pause() would not end the pause.
 LISTENER = """
 import os, signal
 def say(word): os.write(1, (word + '\\n').encode())
@@ -168,8 +168,8 @@ def state_of(pid):
 
 
 def test_exec_job_stops_and_continues_with_its_command():
-    # exec runs in its own process group, because the kernel does not stop an orphaned group. The group of a test run
-    # without a terminal is orphaned.
+    # exec runs in its own process group here. A test run without a terminal is in an orphaned process group,
+    # which the kernel does not stop on SIGTSTP.
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
                                stdout=subprocess.PIPE, text=True, process_group=0)
     with process:

@@ -49,7 +49,8 @@ def test_explain_output_matches_the_golden_files():
 
 
 def test_D5_explain_predicts_the_attempts_for_body_sizes_around_the_replay_limits():
-    """At each size, `explain` predicts the attempts that the running proxy makes."""
+    """For each size of a request body, `explain` must predict the number of attempts that the running proxy
+    makes."""
     limits = {"replay_memory": "100KiB", "replay_disk": "1MiB"}
     with Upstream({}, otherwise=[503]) as upstream, Reprise(limits=limits, defaults={"retry": {"max_attempts": 3}}) as reprise:
         for size, reason in ((100 << 10, "attempts_spent"), ((100 << 10) + 1, "not_replayable"),

@@ -33,7 +33,7 @@ def recipes():
 
 
 def played(name, url, proxy):
-    """Runs a recipe, with variables that name `proxy`. Returns its output."""
+    """Runs a recipe whose proxy variables are set to `proxy`. Returns the output of the recipe."""
     file, command = WAYS[name]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, file).write_text(recipes()[name], encoding="utf-8")
@@ -54,8 +54,9 @@ def fails_open(name):
         raise NotPlayed("client", f"what the recipe for {name} imports is not here")
     if name == "go" and not os.environ.get("REPRISE_NIGHT"):
         raise NotPlayed("client", "compiling net/http takes a minute: the night plays it")
-    # The upstream is on another host, because Go and Ruby never send loopback requests to a proxy. It responds to the
-    # first request with 503, so the first run of the client gets a 200 only through the proxy.
+    # The upstream is on another host, because Go and Ruby never send loopback requests to a proxy. The
+    # upstream responds to the first request with 503, so the first run of the client gets a 200 only through
+    # the proxy, which retries.
     with Host() as host, Reprise() as reprise, demo(host) as port:
         url = f"http://{host.theirs}:{port}/flaky?id={name}"
         equal(played(name, url, reprise.proxy_url), "200", f"{name} by the proxy")

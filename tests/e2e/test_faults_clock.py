@@ -1,5 +1,5 @@
-"""Tests a wall clock that jumps by an hour while reprise runs. The jump must not affect waits, deadlines and
-connections, only dates."""
+"""Tests a wall clock that jumps by an hour while reprise runs. The jump may affect only dates, never waits,
+deadlines or connections."""
 import contextlib
 import datetime
 import email.utils
@@ -44,7 +44,8 @@ class WallClock:
 
 @contextlib.contextmanager
 def hours_off():
-    """Yields two jumps as a list of (clock, seconds): an hour forward, and an hour back."""
+    """Yields two jumps of a controlled clock, as a list of (clock, seconds): an hour forward, and an hour
+    back."""
     with WallClock() as clock:
         yield [(clock, HOUR), (clock, -HOUR)]
 
@@ -92,8 +93,8 @@ def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock
             upstream.scripts.update({f"/{name}/dated": [dated, 200], f"/{name}/undated": [undated, 200]})
             equal(client.ask("GET", upstream.url(f"/{name}/dated")).status, 200)
             response = client.ask("GET", upstream.url(f"/{name}/undated"))
-            # If the clock is one hour ahead, the date is in the past. If the clock is one hour back, the date is
-            # further away than any permitted wait.
+            # If the clock is one hour ahead, the Retry-After date is in the past. If the clock is one hour
+            # back, the date is further away than any permitted wait.
             expected = (200, None, 2) if step > 0 else (503, "upstream_said_later", 1)
             equal((response.status, response.reason, response.attempts), expected, name)
         eventually(lambda: reprise.metric("reprise_requests_total") == 4, "one connection carried them all")

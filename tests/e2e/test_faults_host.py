@@ -66,7 +66,7 @@ def test_clients_wait_while_no_descriptor_is_free_for_upstreams():
         soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         other = Upstream()
         with other:
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # the limit does not close descriptors that are already open
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # a lower limit of descriptors does not close those that are already open
             thread = opened_after(2, reprise, lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard)))
             response = client.ask("POST", other.url("/x"), b"nothing of it had left")
             thread.join()
@@ -96,7 +96,8 @@ def upload_past_a_full_disk(fill, folder):
 
 
 def too_long_files(reprise):
-    """Limits the size of reprise's files to 1 MiB. Replaces a small disk on hosts where mounting is not permitted."""
+    """Limits the size of reprise's files to 1 MiB. A substitute for a small disk, on hosts where mounting is
+    not permitted."""
     limit = resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (MIB, limit[1]))
     return lambda: resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, limit)

@@ -123,7 +123,7 @@ class Pulled:
 
 
 def segments_are_lost():
-    """Waits until the kernel has sent a segment again because its acknowledgement did not come."""
+    """Waits until the kernel has sent a segment again because no acknowledgement of the segment arrived."""
 
     def lost():
         told = subprocess.run(["ss", "-tinO"], capture_output=True, text=True, check=True).stdout

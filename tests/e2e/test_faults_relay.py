@@ -1,4 +1,5 @@
-"""Tests breaks with a relay: at every byte of a small request, and at every byte of its response."""
+"""Tests connections that a relay breaks: at every byte of a small request, and at every byte of the
+response."""
 import itertools
 import queue
 import threading
@@ -23,7 +24,7 @@ def path():
 
 
 def positions(length):
-    """Returns every byte position. With sanitizers, which are slower, returns every fifth one."""
+    """Returns every byte position. With sanitizers, which are slower, returns only every fifth position."""
     return range(0, length, 1 if options.load >= 10000 else 5)
 
 
@@ -79,7 +80,7 @@ class World:
         return self.relay.url(where)
 
     def lengths(self, method, body=None):
-        """Returns how many bytes one complete request has, and how many its response has."""
+        """Returns the length of one complete request and the length of its response, in bytes."""
         where = path()
         equal(ask(self.reprise, method, self.relay.url(where), body).status, 200)
         return eventually(lambda: self.relay.passed.get(where), "the end of a connection")

@@ -1,5 +1,5 @@
-"""Tests every operation of the Cloud Storage table through the real proxy: an operation is retried only if the table
-permits it."""
+"""Tests every operation of Google Cloud Storage through the real proxy. Only the operations that Google's
+table of operations lists as retryable may be retried."""
 import os
 
 from client import Client, head_of
@@ -10,7 +10,8 @@ TABLE = os.path.join(os.path.dirname(__file__), "..", "config", "presets", "gcs.
 
 
 class FailsFirst:
-    """A step for every path: the first request of each case fails, later requests of the same case succeed."""
+    """An upstream step for every path: the first request of each case gets a 503, later requests of the same
+    case succeed."""
 
     def __init__(self):
         self.counts = {}
@@ -36,7 +37,8 @@ def rows():
 
 
 def with_condition(condition, path, fields):
-    """Returns path, fields and body of the request with that condition added."""
+    """Adds a condition (a query parameter, a field or a body member) to a request. Returns the request's
+    path, fields and body."""
     kind, name = condition.split(":", 1)
     if kind == "query":
         return path + ("&" if "?" in path else "?") + name + "=1", fields, b"{}"
@@ -46,8 +48,8 @@ def with_condition(condition, path, fields):
 
 
 def cases():
-    """Yields every row of the table without a condition, and once with each condition that makes it retryable. Each
-    has the expected number of attempts."""
+    """Yields a request for every row of the table of operations: one without a condition, and one with each
+    condition that makes the operation retryable. Each comes with the expected number of attempts."""
     for operation, method, path, rule, fields in rows():
         yield f"{operation} {method} plain", method, path, fields, b"{}", 2 if rule == "always" else 1
         for condition in rule.split(",") if ":" in rule else []:
@@ -108,8 +110,9 @@ class Bucket:
 
 
 def downloads(cases):
-    """Downloads each path from its bucket, with the shipped preset and shorter waits. Yields the client's response,
-    the log line, and the requests that the bucket received."""
+    """Downloads every path in `cases`, a list of (path, bucket), with the shipped preset and shorter
+    backoffs. For each, yields the client's response, the log line, and the requests that the bucket
+    received."""
     preset = {"name": "gcs", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "2ms", "jitter": "none"}}}
     scripts = {path.partition("?")[0]: [bucket] for path, bucket in cases}
     equal(len(scripts), len(cases), "a path of its own for each")
@@ -120,8 +123,8 @@ def downloads(cases):
 
 
 def test_broken_gcs_downloads_without_an_etag_arrive_whole():
-    """Repeats Google's retry conformance tests for each kind of download: two streams that break at once, or one
-    that breaks after 256 KiB."""
+    """Repeats Google's retry conformance tests for each kind of download: two responses that break at once,
+    or one response that breaks after 256 KiB."""
     paths = ("/download/storage/v1/b/pail/o/a%%2F%d?alt=media", "/storage/v1/b/pail/o/a%d?alt=media", "/pail/a/%d", "/pail/%d?generation=17")
     kinds = [(path, breaks, chunked) for path in paths for breaks in ([4, 4], [256 * 1024]) for chunked in (False, True)]
     cases = [(path % number, Bucket(breaks, chunked)) for number, (path, breaks, chunked) in enumerate(kinds)]
@@ -132,8 +135,8 @@ def test_broken_gcs_downloads_without_an_etag_arrive_whole():
 
 
 def test_E1_200_response_to_a_range_request_is_discarded_and_the_range_requested_again():
-    """The emulator responds to the range request with a broken 200. reprise discards its bytes and uses the 206 that
-    follows."""
+    """Google's emulator responds to the range request with a broken 200. reprise discards the body of this
+    200 and uses the 206 that follows."""
     chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
     for bucket, (got, line, requests) in zip((chunked, counted), downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])):
         equal((got.code, got.status, got.body == bucket.object), (0, 200, True), line)

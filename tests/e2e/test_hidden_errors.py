@@ -9,7 +9,7 @@ AMZ_JSON = [("Content-Type", "application/x-amz-json-1.0")]
 XML = [("Content-Type", "text/xml;charset=UTF-8")]
 STREAM = [("Content-Type", "text/event-stream")]
 
-# Errors from the services' documentation: status, fields, body.
+# Error responses from the documentation of the services: (status, fields, body).
 THROTTLED = {
     "dynamodb": (400, AMZ_JSON, b'{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"x"}'),
     "json-1.1": (400, [("Content-Type", "application/x-amz-json-1.1")], b'{"__type":"ThrottlingException","message":"Rate exceeded"}'),
@@ -91,7 +91,7 @@ def test_aws_throttled_post_is_retried_only_if_a_rule_allows_it():
 
 
 def stuck(head):
-    """Returns a step that sends a head and never sends the body."""
+    """Returns an upstream step that sends a head and never sends the body."""
     def response(connection, request):
         connection.sendall(head)
         connection.recv(1)
@@ -117,7 +117,7 @@ def test_response_is_not_held_if_no_predicate_matches_its_status():
                                    {"header": "x-amzn-errortype"}]}
     with Upstream({f"/{status}": [stuck(head % status)] for status in (200, 404, 410)}) as upstream, \
             Reprise(defaults={"hold": hold}) as reprise:
-        for status in (200, 404, 410):  # 410: its only body predicate is for XML
+        for status in (200, 404, 410):  # a 410 has only a predicate for XML bodies, and this body is JSON
             with Client(reprise.forward) as client:
                 client.send(head_of("GET", upstream.url(f"/{status}"), "x"))
                 equal(client.read_head().split(b" ")[1], b"%d" % status)

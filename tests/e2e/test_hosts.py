@@ -1,4 +1,5 @@
-"""Tests what all requests to one host share: the circuit, and the pause that the host asked for."""
+"""Tests what all requests to one host share: the circuit, and the pause that the host requested with
+Retry-After."""
 import time
 
 from client import ask

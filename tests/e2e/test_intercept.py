@@ -121,7 +121,8 @@ def test_exec_retries_https_requests_of_a_command():
 
 
 PYTHON = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode(), end='')"
-# This version of Node does not support proxies itself: the script sends the CONNECT, as Node's proxy agents do.
+# This version of Node does not support proxies itself: the script sends the CONNECT itself, as the usual
+# proxy agents for Node do.
 NODE = """
 const http = require('http'), https = require('https'), url = new URL(process.argv[1]), proxy = new URL(process.env.https_proxy);
 http.request({host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: url.host}).on('connect', (_, socket) =>
@@ -167,8 +168,8 @@ func main() {
 
 def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
     """Runs the command with a URL as its last argument. Checks that the command gets a 200 after two 503.
-    `comes_late`: the command may be so slow on a busy machine that reprise takes its first stream for silent (row
-    G7); the summary may then count additional requests."""
+    `comes_late`: on a busy machine, the command may send its first bytes too late for reprise to examine them
+    (row G7). The summary may then count additional requests."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})

@@ -18,7 +18,8 @@ MIB = 1 << 20
 
 
 class Inside(Controlled):
-    """A reprise that is started by a shell. The shell first runs `before`, which moves it into a control group."""
+    """A reprise that is started by a shell. The shell first runs `before`, which moves the shell into a
+    control group."""
 
     def __init__(self, before, **configuration):
         super().__init__(**configuration)

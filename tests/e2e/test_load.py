@@ -22,7 +22,8 @@ NO_ANSWER = (500, 502, 503)  # possible statuses if a POST failed and was not re
 
 
 class Plan:
-    """A request of the test, with its expected response. Everything about it follows from its number."""
+    """A request of the test, with its expected response. The number of the request determines everything
+    else."""
 
     def __init__(self, number):
         dice = chance.dice("plan", number)
@@ -58,8 +59,8 @@ class Plan:
 
 
 def work(numbers, reprise, port, problems):
-    """Runs one client: takes numbers from a queue until it is empty, and sends the request with each number. Keeps
-    one connection for as long as it stays open."""
+    """Runs one client: takes numbers from a queue until the queue is empty, and sends the request with each
+    number. Keeps one connection for as long as it stays open."""
     client = None
     while True:
         try:
@@ -105,7 +106,7 @@ def test_mixed_requests_through_a_failing_upstream_get_correct_responses():
             port = int(upstream.stdout.readline())
             settings = {"defaults": POLICY, "pool": {"idle_timeout": "1s"}, "log": {"access": False}}
             with Reprise(**settings) as reprise:
-                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # number `count` is not used by the requests below
+                equal(run_load(reprise, port, 1, first=count), [], "the first request")  # `count` is a number that none of the requests below uses
                 eventually(lambda: reprise.metric("reprise_upstream_connections") == 0, "the pool is empty")
                 before = reprise.descriptors()
                 problems = run_load(reprise, port, count)

@@ -10,8 +10,8 @@ from test_rows_never_worse import LOST
 from test_tunnels import open_tunnel
 from upstream import Say, Upstream
 
-# No case here causes these fields: a hedge is refused only when it is due, so the response would have to be slower than
-# a timer.
+# No case causes these two fields. A hedge is refused only at the moment when it is due, so a case would need
+# a response that is slower than a timer.
 NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
 ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

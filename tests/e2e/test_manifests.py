@@ -161,7 +161,8 @@ def test_every_container_sends_its_requests_through_reprise():
 
 
 def test_admission_policy_and_component_and_chart_are_generated_from_sidecar_yaml():
-    """Checks the generated files. tests/cluster tests the policy on a real API server."""
+    """Checks only the text of the generated files. tests/cluster tests the admission policy on a real API
+    server."""
     objects("")
     done = subprocess.run([sys.executable, str(FOLDER / "make.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)
     equal((done.returncode, done.stdout, done.stderr), (0, "", ""))

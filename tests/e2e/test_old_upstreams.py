@@ -19,8 +19,8 @@ END = b"Reprise-Attempts: 1\r\n\r\n"
 
 
 def becomes(cases):
-    """Checks pairs (bytes that the upstream sends, bytes that the client must receive). The connections to both must
-    stay open."""
+    """Checks pairs (bytes that the upstream sends, bytes that the client must receive). The connections to
+    the upstream and to the client must stay open."""
     with stage({"/x": [raw(came) for came, _ in cases]}, defaults=ONCE, threads=1) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for came, goes in cases:
@@ -117,7 +117,8 @@ def test_leading_zeros_in_request_chunk_sizes_are_removed():
 
 
 def test_curl_gets_300_responses_whose_heads_have_lf_line_ends():
-    """Imitates a server on which a client's own test suite relies: nearly every response head has LF line ends."""
+    """Imitates the server of curl's own test suite. Nearly every response head of that server has LF line
+    ends."""
     count = 300
     def head(number):
         lines = [b"HTTP/1.1 200 OK", b"Server: test-server/", b" fake", b"X-Number: %d" % number, b"Content-Length: 6"]

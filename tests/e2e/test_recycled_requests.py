@@ -1,5 +1,6 @@
-"""Tests that no data of a request reaches a later request which reuses its memory. Combines every kind of earlier
-request with every listener mode for the later one."""
+"""Tests memory that one request has used and a later request reuses: the later request must never show data
+of the earlier request. Combines every kind of earlier request with every listener mode for the later
+request."""
 import contextlib
 import socket
 
@@ -31,8 +32,8 @@ def request(method, target, host, fields="", body=b""):
 
 
 def earlier_requests(upstream):
-    """Returns requests for the forward listener, by name. Each leaves other data in the memory that its successor
-    reuses."""
+    """Returns requests for the forward listener, by name. Each request leaves different data in the memory
+    that the next request reuses."""
     host = f"{LOOPBACK}:{upstream.port}"
 
     def forward(method, path, fields="", body=b""):

@@ -114,8 +114,8 @@ def test_transparent_plain_http_is_retried_with_iptables_rules():
 
 @isolated
 def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
-    """The Host field of the request names a denied host. A parent proxy would get that name in absolute-form and
-    dial it."""
+    """The Host field of the request names a denied host. If reprise forwarded the request to a parent proxy,
+    the parent would dial the denied host."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Parent({"shop.test": (host.theirs, upstream.port)}) as parent, \
             proxied("nft", parent=parent.proxy_url()) as reprise:
@@ -132,8 +132,8 @@ def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
 
 @isolated
 def test_G7_undecidable_first_bytes_are_forwarded():
-    """The route of the redirected stream does not depend on a host name, and its TLS is not intercepted. So reprise
-    need not understand the first bytes."""
+    """The route of the redirected stream does not depend on a host name, and its TLS is not intercepted. So
+    reprise need not recognize the protocol of the first bytes."""
     needs("nft")
     script = """
 import socket, sys
@@ -255,7 +255,8 @@ def test_transparent_listener_relays_a_server_first_protocol():
 
 @isolated
 def test_transparent_client_that_leaves_without_sending_anything_ends_its_upstream_connection():
-    """Port scanners connect and leave like this. reprise must not wait for further bytes."""
+    """A port scanner connects and closes without sending a byte. reprise must then not wait for further
+    bytes."""
     needs("nft")
     script = """
 import socket, sys
@@ -274,8 +275,8 @@ for wire in wires:
 
 @isolated
 def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
-    """Without the exception, reprise's own dial is redirected to reprise. It must recognize the looped connection as
-    its own and end it. Covers HTTP, TLS and a connection without bytes."""
+    """If the redirect rules do not exempt reprise, they redirect its own connections back to reprise. reprise
+    must recognize such a loop and end the connection. Covers HTTP, TLS, no bytes, and unknown bytes."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
         code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # reprise runs as root

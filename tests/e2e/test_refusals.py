@@ -68,7 +68,7 @@ def test_slow_request_head_gets_408():
 
 
 def test_metadata_address_is_denied_without_dialling():
-    with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # with a dial, the client would time out before the response
+    with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # if reprise dialled the address, the client would time out before the response
         for host in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]"):
             response = ask(reprise, "GET", f"http://{host}/latest/meta-data/")
             equal((response.status, response.reason, response.attempts), (403, "address_denied", 1), host)
@@ -117,7 +117,7 @@ def test_admin_endpoints_respond_and_reject_other_methods():
 
 
 def run_with(text, command="run"):
-    """Runs one reprise command with that configuration. Returns its exit code and its output."""
+    """Runs one reprise command with the given configuration. Returns its exit code and its output."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()

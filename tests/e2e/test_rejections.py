@@ -39,8 +39,9 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
 
 
 def test_C6_request_body_over_the_limit_of_its_route_is_rejected_with_413():
-    """A body of exactly the limit passes. A longer body is rejected: if its length is known, before a byte is sent
-    to the upstream; otherwise as soon as the chunks exceed the limit."""
+    """A body whose length is exactly the limit `request_body` passes. A longer body with a Content-Length is
+    rejected before a byte is sent to the upstream. A longer chunked body is rejected as soon as it exceeds
+    the limit."""
     routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]
     with Upstream({}) as upstream, Reprise(routes=routes, limits={"request_body": "100KiB"}) as reprise:
         for path, most in (("/small", 1 << 10), ("/other", 100 << 10)):
@@ -67,7 +68,7 @@ def test_connect_to_any_port_is_allowed_on_loopback_but_not_on_remote_listeners(
         with Reprise() as reprise, Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
         with Reprise(listeners=anywhere) as reprise:
-            _, port = reprise.forward  # the listener that the log names last: other hosts can reach it
+            _, port = reprise.forward  # the log names the second listener last; this is the one that other hosts can reach
             with Client((LOOPBACK, port)) as client:
                 client.send(head_of("CONNECT", f"{LOOPBACK}:{talker.port}", "h"))
                 says(client.read_response(), 403, "connect_port_denied")

@@ -134,8 +134,8 @@ def test_reload_applies_replay_limits():
 
 
 def broken_files(reprise):
-    """Returns (name, function that breaks the configuration file, expected words of the message). The caller
-    restores the file."""
+    """Returns a list of (name, function that breaks the configuration file, expected words of the error
+    message). The caller restores the file."""
     path = Path(reprise.config_file)
 
     def swap_for_folder():
@@ -191,7 +191,8 @@ def test_reload_of_an_invalid_file_changes_nothing_and_is_reported():
             assert "FAILED" in said and words in said, said
             code, _, errors = reprise.tell("reload")
             assert code != 0 and words in errors, (name, code, errors)
-            # The comment makes the content of the file different from all earlier contents.
+            # The appended comment with a number makes the content of the file different from all earlier
+            # contents.
             make_whole(reprise)
             with open(reprise.config_file, "a", encoding="ascii") as file:
                 file.write(f"# {number}\n")
@@ -207,8 +208,8 @@ def waits_in(process, call):
 
 
 def test_file_change_during_startup_before_the_watch_is_detected():
-    """The start-up blocks between reading the configuration file and watching it: it waits for a control socket
-    whose owner does not accept."""
+    """The start-up blocks between reading the configuration file and watching it: reprise tries to connect to
+    an existing control socket, and the owner of that socket does not accept."""
     with failing() as upstream:
         reprise = Controlled(defaults=TWICE)
         deaf = socket.socket(socket.AF_UNIX)
@@ -314,7 +315,8 @@ def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
                 equal(client.ask("GET", upstream.url("/x")).status, 200)
                 reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}", "allow_remote": True}],
                                admin={"bind": f"{address}:{admin}", "allow_remote": True})
-                # The listeners are read over the control socket, because the listener of the status page moves, too.
+                # The addresses of the listeners are read over the control socket, because the admin listener
+                # moves, too.
                 eventually(lambda wanted=wanted: listeners_told(reprise) == wanted, f"{wanted}")
                 equal(client.ask("GET", upstream.url("/x")).field("Connection"), "close", "who is there is told to go")
             with Client(reprise.forward) as client:

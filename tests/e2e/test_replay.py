@@ -34,8 +34,8 @@ def is_small(peak, most, sanitized):
 
 
 class Sink(Upstream):
-    """An upstream that hashes bodies with a length, or only counts their bytes. It responds to request n with status
-    n of the list."""
+    """An upstream that hashes bodies with a length, or only counts their bytes. Its response to request n has
+    status n of the given list."""
 
     def __init__(self, statuses, hashed=True):
         super().__init__()
@@ -234,8 +234,9 @@ def burst(reprise, requests):
 
 
 def test_sidecar_memory_stays_bounded_with_300_uploads_and_300_long_heads_at_once():
-    """The sidecar's limit is 192 MiB. An older version did not release blocks and heads: its peaks were 103 MB
-    (uploads) and 79 MB (heads), and it kept 57 MB. Now the peaks are 48 MB and 62 MB, and 26 MB are kept."""
+    """The sidecar's limit is 192 MiB. An older version did not release blocks and heads: its peaks were 103
+    MB (uploads) and 79 MB (heads), and it kept 57 MB afterwards. Now the peaks are 48 MB (uploads) and 62 MB
+    (heads), and 26 MB are kept."""
     without_sanitizer()
     big = ("X-Big", "y" * 50_000)
     for name, body, fields, most_after in (("uploads", 2_000_000, [], 40 << 20), ("heads", 0, [big], 48 << 20)):

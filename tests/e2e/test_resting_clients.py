@@ -8,8 +8,8 @@ from test_rows_limits import resident, settled
 from upstream import Upstream
 
 FEW, MANY = 1000, 3000
-BLOCKS_REST = 0.75  # seconds: after a burst, unused blocks are released earlier than this
-KIB_EACH = 1.5  # KiB for each idle connection: the socket's reader and the object that owns the socket; a session would need three
+BLOCKS_REST = 0.75  # seconds: after a burst of requests, reprise releases unused memory blocks within this time
+KIB_EACH = 1.5  # limit in KiB for each idle connection; if the session were kept, a connection would need 3 KiB
 
 
 def test_idle_client_connections_use_one_kibibyte_each_and_remain_usable():

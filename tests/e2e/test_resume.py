@@ -84,7 +84,8 @@ def test_download_is_cut_when_the_file_changes():
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
         equal((curl.code in (18, 56), curl.status), (True, 200), curl.stderr)
-        # When reprise cuts the response, bytes that are still in transit are lost, so curl may have fewer bytes.
+        # When reprise cuts the response, bytes that are still in transit are lost. So curl may have received
+        # fewer bytes than reprise has sent.
         equal(script.file[:MIB // 2].startswith(curl.body), True)
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="resume_mismatch")
         reprise.expect_metric(1, "reprise_requests_total", code="cut")

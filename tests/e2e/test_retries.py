@@ -189,8 +189,8 @@ def test_attempt_timeout_is_retried_and_ends_as_504():
         return False
     retry = {"attempt_timeout": "200ms", "max_attempts": 2}
     routes = [{"name": "slow", "match": {"path": "/slow"}, "retry": {"max_attempts": 1000000, "deadline": "unlimited"}, "budget": "off"}]
-    # On a busy machine the second attempt may also be slower than attempt_timeout, so /slow may need more than two
-    # attempts.
+    # On a busy machine the second attempt may also be slower than attempt_timeout, so the request to /slow
+    # may need more than two attempts.
     with Upstream({"/dead": [given_up], "/slow": [given_up, 200]}) as upstream, \
             Reprise(defaults={"retry": retry}, routes=routes) as reprise:
         response = ask(reprise, "GET", upstream.url("/slow"))

@@ -14,7 +14,7 @@ from test_refusals import run_with
 from test_socks import SOCKS, asked, by_address, by_name, connected, reply
 from upstream import Say, Upstream
 
-ONCE = {"retry": {"max_attempts": 1}, "connect_timeout": "10m"}  # with a dial to a dead address, the client would time out before the response
+ONCE = {"retry": {"max_attempts": 1}, "connect_timeout": "10m"}  # if reprise dialled a dead address, the client would time out before the response
 
 
 def is_denied(reprise, host):
@@ -90,7 +90,7 @@ def test_H1_denied_addresses_embedded_in_ipv6_are_rejected():
             is_denied(reprise, host)
         equal(causes(reprise), {})
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
-        for host in ("[64:ff9b::c000:201]", "[2002:c000:201::1]"):  # the IPv4 address inside is in TEST-NET-1: reprise dials it, but no host has it
+        for host in ("[64:ff9b::c000:201]", "[2002:c000:201::1]"):  # the embedded IPv4 address is in TEST-NET-1: reprise dials it, but no host has it
             response = ask(reprise, "GET", f"http://{host}/")
             equal(response.status in (502, 504), True, f"{host}: {response.head}")
 
@@ -101,7 +101,7 @@ def test_H2_other_spellings_of_an_address_are_checked_after_resolution():
             is_denied(reprise, host)
         for host in ("127.1", "0x7f000001", "2130706433", "LocalHost"):
             is_self(reprise, f"{host}:{reprise.forward[1]}")
-        for host in ("169.254.169.254.", "127.0.0.1."):  # with a final dot: either a name, or the same address, but never dialled as another address
+        for host in ("169.254.169.254.", "127.0.0.1."):  # with a final dot, the host is a name or this same address: reprise must not dial it
             response = ask(reprise, "GET", f"http://{host}:{reprise.forward[1]}/")
             assert re.search(r"error=(dns_error|dns_timeout|destination_ip_prohibited|proxy_loop_detected)$",
                              response.field("Proxy-Status")), response.head
@@ -131,8 +131,8 @@ def test_H3_only_allowed_addresses_of_a_name_are_dialled():
 
 
 def own_addresses():
-    """Returns the addresses of this host that are not loopback. Adds the host's name if the name resolves only to
-    such addresses or to 127.0.0.1."""
+    """Returns the addresses of this host that are not loopback. Adds the host's name if that name resolves
+    only to these addresses or to 127.0.0.1."""
     own = set()
     for target in ("192.0.2.1", "10.255.255.255"):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
@@ -160,8 +160,8 @@ UNSPECIFIED = ("0.0.0.0", "0", "0x0", "0.0", "[::]", "[::ffff:0:0]", "[::ffff:0.
 
 
 def test_H4_unspecified_address_is_denied_if_loopback_is_denied():
-    """connect(2) treats the unspecified address as loopback, so reprise must do so, too. Covers HTTP, CONNECT and
-    SOCKS."""
+    """connect(2) treats the unspecified addresses (0.0.0.0 and ::) as loopback, so the checks of reprise must
+    do so, too. Covers HTTP, CONNECT and SOCKS."""
     with Upstream() as upstream, Reprise(defaults=ONCE, security={"deny": ["127.0.0.0/8", "self"]}, **SOCKS) as reprise:
         for host in UNSPECIFIED:
             is_denied(reprise, f"{host}:{upstream.port}")
@@ -265,7 +265,7 @@ def test_H8_odd_bytes_from_traffic_cannot_corrupt_the_log():
                 with Client(reprise.forward) as client:
                     client.send(request)
                     equal(client.read_response().status, 400)
-            with Client(reprise.forward) as client:  # the target repeats the word for 1 MiB
+            with Client(reprise.forward) as client:  # the target consists of 1 MiB of repeated "evil"
                 with contextlib.suppress(ConnectionResetError, BrokenPipeError):
                     client.send(b"GET http://h/" + b"evil" * (1 << 18))
                 equal(client.read_head()[:12], b"HTTP/1.1 414")

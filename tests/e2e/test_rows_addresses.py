@@ -30,7 +30,7 @@ def upstream_at(address):
 
 
 def dials_so_far():
-    """Returns how many connections were started in this network namespace so far."""
+    """Returns how many TCP connections were started in this network namespace so far."""
     lines = [line.split() for line in Path("/proc/net/snmp").read_text(encoding="ascii").splitlines() if line.startswith("Tcp:")]
     return int(dict(zip(*lines))["ActiveOpens"])
 
@@ -108,7 +108,7 @@ def test_I10_next_address_is_dialled_if_no_local_port_is_left_for_the_first():
         listener.bind((spent, upstream.port))
         listener.listen()
         Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("61000 61001", encoding="ascii")
-        for _ in range(2):  # uses up both local ports for connections to that address
+        for _ in range(2):  # uses up both local ports for connections to the first address of the name
             stack.enter_context(socket.create_connection((spent, upstream.port)))
         client = stack.enter_context(ClientFrom(reprise.forward, 30000))
         response = client.ask("POST", f"http://{NAME}:{upstream.port}/x", b"order")

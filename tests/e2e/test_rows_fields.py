@@ -9,7 +9,8 @@ from upstream import Say, Upstream
 
 
 def fields_back(reprise, upstream, fields, path="/x", request_fields=b"", **say):
-    """Sends a request to which the upstream responds with those fields. Returns the response that the client gets."""
+    """Sends a request to which the upstream responds with the given fields. Returns the response that the
+    client gets."""
     upstream.scripts[path] = [Say(200, fields=fields, **say)]
     with Client(reprise.forward) as client:
         client.send(to(upstream, path=path, fields=request_fields))

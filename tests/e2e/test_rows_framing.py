@@ -129,8 +129,8 @@ def test_L7_A10_single_http_1_0_error_page_does_not_mark_the_upstream_as_http_1_
     page = Say(raw=b"HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\nbusy", close=True)
     gate = threading.Event()
     def streams(connection, request, reader):
-        """Reads the first chunk before the client sends the second one. This works only if reprise does not collect
-        the body first."""
+        """Waits for the first chunk before the client sends the second chunk. This works only if reprise
+        forwards each chunk at once, without collecting the body first."""
         while b"first" not in reader.buffer:
             reader.more()
         gate.set()

@@ -26,8 +26,9 @@ IFF_UP_AND_RUNNING = 0x41
 
 
 def in_a_network_of_its_own(case, ports):
-    """Runs `case` on a thread with a network namespace of its own. The namespace has only loopback and only the
-    local ports `ports`; child processes use it, too. Returns false if the host does not permit that."""
+    """Runs `case` on a thread with a network namespace of its own. The namespace has only loopback and only
+    the local ports `ports`; child processes use the namespace, too. Returns false if the host does not permit
+    such a namespace."""
     outcome = []
 
     def work():

@@ -79,8 +79,8 @@ def test_C2_each_kind_of_expect_value_is_ignored_stripped_or_rejected():
 
 
 def refusing(status, bodies):
-    """Returns an upstream function that responds with `status` in place of a 100. It adds the bytes that arrive
-    afterwards to `bodies`."""
+    """Returns a function for the upstream that responds with `status` in place of a 100. The function adds
+    the bytes that arrive afterwards to `bodies`."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 2\r\n\r\nno" % status)
         bodies.append(rest_of(reader))
@@ -103,14 +103,14 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
 
 
 def test_N23_request_sent_again_in_place_of_the_refused_body_ends_the_connection_unserved():
-    """After a 417, curl 7.88 sends the request again at the place where the refused body is expected. reprise must
-    neither serve these bytes as a request nor wait for more of them."""
+    """After a 417, curl 7.88 sends the whole request again, although reprise still expects the refused body.
+    reprise must neither serve the repeated request nor wait for more of the body."""
     bodies = []
     with stage(on_head={"/x": refusing(417, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
         again = to(upstream, "PUT", "/x", b"Content-Length: 2000000\r\n", b"x" * 2_000_000)
         client.send(to(upstream, "PUT", "/x", expect(2_000_000)))
         equal(client.read_response().status, 417)
-        client.send(again)  # reprise must read all of it: curl retries if it receives a FIN, but not if its write fails
+        client.send(again)  # reprise must read all these bytes: curl retries after a FIN, but not after a failed write
         equal(client.read_to_end(), b"")
         equal((upstream.count(), causes(reprise)), (0, {}), "nothing of it was served")
 
@@ -142,8 +142,8 @@ def test_C4_interim_response_does_not_prevent_a_retry():
 
 
 def echoing(length):
-    """Returns an upstream function that starts its response before the request's body arrives, and echoes `length`
-    bytes of the body."""
+    """Returns a function for the upstream that starts its response before the request's body arrives, and
+    echoes `length` bytes of the body."""
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length)
         left = length
@@ -156,8 +156,8 @@ def echoing(length):
 
 
 def test_C5_upload_continues_while_its_response_is_delivered():
-    """Node's `req.pipe(res)` and aiohttp respond in this way: each piece of the body is echoed before the client
-    sends the next piece."""
+    """The server echoes each piece of the body before the client sends the next piece, as Node's
+    `req.pipe(res)` and aiohttp do."""
     for defaults in ({}, {"mode": "off"}, {"hold": {"bytes": "16KiB", "time": "50ms"}}, {"hedge": {"after": "10s"}},
                      {"replay": {"memory": "16B", "disk": "32B"}}):
         with stage(on_head={"/x": echoing(100)}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
@@ -202,8 +202,8 @@ def test_C5_upload_ends_when_the_upstream_closes_after_its_response():
 
 
 def test_C5_upload_ends_when_the_upstream_sends_an_error():
-    """If the error response has `Connection: close`, the upload to the upstream ends at once; otherwise it ends with
-    the body. reprise reads the rest from the client and discards it."""
+    """If the error response has `Connection: close`, the upload to the upstream ends at once; otherwise the
+    upload ends with the body. reprise reads the rest of the body from the client and discards it."""
     for close in (b"Connection: close\r\n", b""):
         sent = []
         def on_head(connection, _, reader):
@@ -272,8 +272,8 @@ def test_C6_body_after_a_local_error_response_is_never_parsed_as_a_request():
 
 
 def early_503(memory):
-    """Sends an upload to an upstream that responds with 503 before the body is complete, and accepts a retry.
-    Returns the response, the bodies that the upstream received, and the sent body."""
+    """Sends an upload to an upstream that first responds with 503 before the body is complete, and then
+    accepts the retry. Returns the response, the bodies that the upstream received, and the sent body."""
     def on_head(connection, request, reader):
         if not refusals:
             refusals.append(1)
@@ -338,7 +338,8 @@ def test_C9_unsupported_upgrades_are_stripped_and_unrequested_upgrades_become_50
         h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
         equal(sent_upstream(reprise, upstream, to(upstream, fields=h2c)), expected(upstream))
     other = SWITCH.replace(b"echo", b"other")
-    # Docker BuildKit opens its session in this way. A gateway would not accept HTTP/2 with prior knowledge.
+    # Docker BuildKit opens its session with an upgrade to h2c. HTTP/2 with prior knowledge would not work,
+    # because a gateway does not accept it.
     to_h2c = b"POST /session HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nX-Docker-Expose-Session-Uuid: u\r\n\r\n"
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     def session(connection, request):

@@ -18,7 +18,8 @@ LIMIT = "reprise_limits_hit_total"
 
 
 class Held:
-    """A step that sends its response only when the case opens it. Until then its client is busy."""
+    """An upstream step that sends its response only when the case sets `open`. Until then, the client's
+    connection is busy."""
 
     def __init__(self):
         self.open = threading.Event()
@@ -30,7 +31,7 @@ class Held:
 
 
 def descriptors_left(reprise, more):
-    """Limits reprise to `more` descriptors beyond those that are open."""
+    """Limits reprise to `more` descriptors in addition to those that are already open."""
     taken = {int(name) for name in os.listdir(f"/proc/{reprise.process.pid}/fd")}
     lowest = next(number for number in itertools.count() if number not in taken)
     _, hard = resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE)
@@ -78,7 +79,8 @@ class Crowd:
         return client
 
     def _response(self, place, client):
-        # A client that needs more than a second to send its request may have been evicted. It connects again.
+        # reprise may evict a client that needs more than a second to send its request. Such a client connects
+        # again.
         while True:
             with contextlib.suppress(Cut, OSError):
                 return client.read_response()
@@ -312,8 +314,8 @@ CONNECTIONS = 200
 
 
 def settled(value, seconds=0.3):
-    """Waits until several samples of the value over `seconds` are equal, and returns it. Takes several samples
-    because two equal ones may only mean that the host stalled between them."""
+    """Waits until several samples of a value within `seconds` are equal, and returns the value. Two equal
+    samples would not be enough, because the host may have stalled between them."""
     looks = max(6, round(seconds / 0.05))
 
     def stands():

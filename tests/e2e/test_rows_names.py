@@ -53,7 +53,7 @@ def test_L1_name_lookup_that_fails_once_is_retried():
 @isolated
 def test_L1_lookup_failures_are_not_cached_between_requests():
     with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
-            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # the waits between the attempts are below one second in total
+            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # the backoffs between the attempts are below one second in total
         response = get(reprise, "late.test", upstream)
         equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
         assert "error=dns_error" in response.field("Proxy-Status"), response.head
@@ -95,8 +95,8 @@ def test_L2_cached_address_is_evicted_after_it_refused_a_connection():
 
 @isolated
 def test_L3_unresponsive_name_lookups_do_not_delay_others():
-    """The good name must resolve while all other look-ups are pending. Each of the pending look-ups takes half a
-    minute or more."""
+    """Looks up a hundred names for which the name server never responds: each look-up takes half a minute or
+    more. Meanwhile, a name that has an address must resolve."""
     silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
     with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
             Shipped() as reprise, Upstream() as upstream, contextlib.ExitStack() as stack:

@@ -1,5 +1,5 @@
-"""Tests group L, policy: which fields are used, which attempts the budget and the circuit count, and how waits are
-distributed."""
+"""Tests group L, policy: which fields make a request repeatable, which attempts the budget and the circuit
+count, and how backoffs are distributed."""
 import json
 import threading
 import time

@@ -13,7 +13,7 @@ WAIT = {"initial": "300ms", "maximum": "300ms", "jitter": "none"}
 
 
 def connections_of(upstream, count, path=None):
-    """Returns, for each request, the number of the upstream connection that carried it."""
+    """Returns the number of the upstream connection of each request."""
     return [request.connection for request in upstream.seen(count, path)]
 
 
@@ -54,7 +54,7 @@ def test_D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection():
 
     with Upstream({"/x": [die_when_reused]}) as upstream, Reprise(threads=1, defaults={"retry": {"max_attempts": 1}}) as reprise:
         with Client(reprise.forward) as client:
-            # The first POST of a client never uses a reused connection; the second POST does.
+            # The first POST of a client never uses a reused upstream connection; the second POST does.
             equal(client.ask("POST", upstream.url("/x"), b"first").status, 200)
             response = client.ask("POST", upstream.url("/x"), b"once")
             equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
@@ -161,7 +161,8 @@ def test_F3_upstream_connection_is_not_reused_after_a_response_that_makes_reuse_
                 equal(second.body, b"answer 2 to " + path.encode() + b"\n", path)
             one, two = connections_of(upstream, 2, path)
             assert one != two, path
-        # A connection without such a response must be reused; otherwise the cases above would prove nothing.
+        # After an ordinary response, the upstream connection must be reused. Otherwise the checks for unsafe
+        # responses would prove nothing.
         with Client(reprise.forward) as client:
             for _ in range(2):
                 client.ask("GET", upstream.url("/good"))

@@ -16,8 +16,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def becomes_502(heads, error="http_protocol_error", **configuration):
-    """Checks that reprise responds to each of these upstream heads with its own 502, after one attempt. The
-    connection to the client stays open, the connection to the upstream is closed."""
+    """Checks that reprise turns each of the given response heads of an upstream into its own 502, after one
+    attempt. The connection to the client stays open, the connection to the upstream is closed."""
     with stage({"/x": [raw(head, then) for head, then in heads]}, defaults=ONCE, **configuration) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for number, (head, _) in enumerate(heads):
@@ -195,8 +195,8 @@ def test_B6_stalled_body_is_cut_after_the_idle_timeout():
 
 
 def sends_and_breaks(head, body):
-    """Returns a step that sends all bytes. Resets the connection after the kernel of the other side has acknowledged
-    them."""
+    """Returns an upstream step that sends bytes, and resets the connection after the kernel of the other side
+    has acknowledged all of them."""
     def play(connection, _):
         connection.sendall(OK + head + body)
         eventually(lambda: unsent(connection) == 0, "all is acknowledged")
@@ -252,7 +252,7 @@ def test_B9_sizes_above_4_gib_are_not_truncated_to_32_bits():
         client.send(to(upstream))
         equal(client.read_response().body, b"hello", "leading zeros are stepped over")
     large = (1 << 32) + 5
-    # If a length were truncated to 32 bits, each of these bodies would be complete after five bytes.
+    # If a length were truncated to 32 bits, each of the following bodies would be complete after five bytes.
     is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello" % large, "close", b"hello"),
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
@@ -319,7 +319,7 @@ def test_B14_many_fields_and_long_lists_pass_only_within_the_limits():
 
 
 def test_F1_connections_are_never_shared_between_authorities():
-    with stage(threads=1) as (reprise, upstream):  # one thread, because each thread has its own pool
+    with stage(threads=1) as (reprise, upstream):  # one I/O thread, because each thread has its own connection pool
         def ask(host):
             with Client(reprise.forward) as client:
                 client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))
@@ -329,7 +329,8 @@ def test_F1_connections_are_never_shared_between_authorities():
 
 
 def test_unsupported_transfer_coding_of_a_response_is_named():
-    """The sentence about the coding is taken from a fixed list. It contains no byte of the message (row H9)."""
+    """The sentence about the transfer coding comes from a fixed list and contains no byte of the upstream's
+    message (row H9)."""
     for value, words in ((b"chunked, deflate", b"the transfer coding deflate is not supported"), (b"GZIP, chunked", b"the transfer coding gzip is"),
                          (b"chunked\r\nTransfer-Encoding: x-compress", b"the transfer coding x-compress is"),
                          (b"<b>br</b>", b"only the transfer coding chunked is supported"), (b"chunked, chunked", b"the transfer coding chunked occurs twice")):

@@ -25,7 +25,7 @@ def tag(value=TAG):
 
 
 def broken(fields=tag(), length=100, status=200, upto=GOT):
-    """Returns a step that sends the first response and breaks it after `upto` bytes of the body."""
+    """Returns an upstream step that sends the first response and breaks it after `upto` bytes of the body."""
     return raw(head(status, b"Content-Type: text/plain\r\n" + fields, length) + BODY[:upto], "close")
 
 
@@ -37,8 +37,8 @@ def part(first=GOT, last=99, total=b"100", fields=tag(), body=None, length=None,
 
 
 def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
-    """Downloads a body from an upstream with these steps. Returns the response's head, the received body, whether it
-    was complete, the requests that the upstream received, and the log line."""
+    """Downloads a body from an upstream that has the given steps. Returns the response's head, the received
+    body, whether it was complete, the requests that the upstream received, and the log line."""
     with stage({"/x": steps}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method, path, request_fields))
         response = client.read_final_head()
@@ -80,7 +80,8 @@ def test_E1_full_200_response_completes_the_download_if_nothing_changed():
 
 
 def test_E1_200_response_with_the_same_etag_and_another_length_counts_as_a_broken_attempt():
-    """Google's retry test bench sends such a 200."""
+    """In response to a range request, Google's retry test bench sends a 200 with the same ETag and another
+    length."""
     quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
     for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
         _, requests = is_whole([broken(), raw(other), raw(part())], **quick)
@@ -241,8 +242,8 @@ def test_E1_content_range_in_a_200_response_is_ignored():
         fields = tag() + b"Content-Range: %s\r\n" % said
         is_whole([broken(fields), raw(part())])
         is_whole([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 100) + BODY)])
-        # A body that is no longer than the missing rest cannot be the whole content, although its ETag is right. It
-        # counts as one more break.
+        # This 200 has the right ETag, but its body has only the length of the missing rest, so the body
+        # cannot be the whole content. The 200 counts as one more break.
         is_cut_off([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 60) + BODY[GOT:])], "attempts_spent",
                    resume={"max_attempts": 1})
     ranged = tag() + b"Content-Range: bytes 10-99/100\r\n"

@@ -12,7 +12,7 @@ from upstream import Say, Upstream, reset
 
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 SLOW = {"initial": "30s", "maximum": "30s", "jitter": "none"}
-# Every limit is longer than a client of the tests waits, so no limit ends a request.
+# Every time limit is longer than a test client waits, so no limit ends a request.
 PATIENT = {
     "response_timeout": "1h",
     "retry": {"attempt_timeout": "1h", "deadline": "unlimited", "backoff": {"initial": "1h", "maximum": "1h", "jitter": "none"}},
@@ -33,8 +33,8 @@ def test_D1_non_idempotent_request_that_may_have_been_processed_is_sent_once():
         for method in ("POST", "PATCH", "FROB"):
             for path, _, status in kinds:
                 response = ask(reprise, method, upstream.url(path), b"payload")
-                # No route lists a malformed response or response_timeout as a reason for a retry, so the method does
-                # not matter.
+                # A malformed response and response_timeout are not retryable failures on any route, so the
+                # method of the request does not matter.
                 reason = "not_retryable" if path in ("/junk", "/hang") else "not_idempotent"
                 equal((response.status, response.attempts, response.reason), (status, 1, reason), f"{method} {path}")
                 if status != 502 or path == "/502":
@@ -150,7 +150,8 @@ def test_D7_reset_of_the_old_connection_during_the_wait_does_not_affect_the_retr
 
 
 def dies_when_reused(connection, request, seen=None):
-    """A step that responds to the first request of each connection, and resets the connection at the second one."""
+    """An upstream step that responds to the first request of each connection, and resets the connection at
+    the second request."""
     return raw(b"", "reset")(connection, request) if request.connection in seen else seen.add(request.connection) or raw(
         Say(200, b"fresh").text(request, 1))(connection, request)
 
@@ -214,8 +215,9 @@ def test_D10_stale_connection_costs_one_retry_on_a_fresh_connection():
                 "/y": ["reset", "reset", 200]}, defaults={"retry": {"max_attempts": 3}, "budget": "off"}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).body, b"fresh")
-        # After a connection died while idle, another one is reused only if it was idle for less than half that time
-        # (row L5). So this connection is idle for two seconds before it dies.
+        # If a connection dies after an idle time T, reprise then reuses only connections that were idle for
+        # less than T/2 (row L5). T is two seconds here, so that the next connection is idle for less than
+        # T/2.
         rested = time.monotonic() + 2
         eventually(lambda: time.monotonic() > rested, "the connection has rested")
         equal(client.ask("GET", upstream.url("/x")).body, b"fresh")

@@ -52,7 +52,7 @@ def deaf_visitors(reprise, count, path, times):
 
 
 def unsent_to_visitors(port):
-    """Returns the number of unsent response bytes for each connection from that local port."""
+    """Returns the number of unsent response bytes for each connection from the given local port."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split() for line in table]
     return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
@@ -83,14 +83,16 @@ def is_open(client):
 def test_L9_300_silent_admin_connections_evict_the_oldest_and_block_no_probe():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
-    # An older version had no limit here, so its listener responded only after silent connections were closed. With this
-    # long timer, no connection is closed for being silent.
+    # An older version did not limit the admin connections: its admin listener responded only after silent
+    # connections were closed. The header timer of one hour ensures that no connection is closed because it is
+    # silent.
     with Upstream() as upstream, Reprise(prepare=few_files, log={"access": False}, timers={"header": "1h"}) as reprise, \
             contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(visit(reprise)) for _ in range(300)]
         with visit(reprise) as client:
             equal(livez(client).status, 200)
-            # There are more clients than the descriptors that an older version, without the limit, had left.
+            # An older version, which did not limit the admin connections, had too few descriptors left for
+            # this many clients.
             waiting = [stack.enter_context(Client(reprise.forward)) for _ in range(60)]
             for one in waiting:
                 one.send(head_of("GET", upstream.url("/x"), LOOPBACK))
@@ -148,7 +150,7 @@ def test_L13_connection_and_upgrade_lists_of_30000_members_cost_no_quadratic_tim
             with Client(reprise.forward) as client:
                 client.send(to(upstream, path="/u", fields=b"Connection: upgrade\r\n" + listed(b"Upgrade", 30_000)))
                 equal(client.read_final_head().status, 101)
-        # If a list were parsed in quadratic time, one request would take seconds.
+        # If a list field were parsed in quadratic time, one request would take seconds.
         at_most(reprise.cpu_seconds() - before, 3, "CPU seconds")
 
 
@@ -298,7 +300,7 @@ def hints_beside_a_copy(milliseconds):
         equal([one.status for one in response.interim], [103])
         equal(len(response.interim[0].field("Link")), 60_002, "the whole of it")
         equal((response.status, response.body), (200, b"good"))
-        return copied  # if no hedge was sent, the body arrived too late for one
+        return copied  # if no hedge was sent, the body arrived too late for a hedge
 
 
 def test_L29_interim_response_is_delivered_intact_when_the_hedged_copy_is_ended():

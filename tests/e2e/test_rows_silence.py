@@ -1,4 +1,5 @@
-"""Tests connections that die silently: dead peers, hidden idle limits, and which requests may use which connection."""
+"""Tests connections that die silently: dead peers, idle limits that upstreams do not announce, and which
+requests may use which connection."""
 import ctypes
 import socket
 import threading
@@ -13,7 +14,8 @@ SO_ATTACH_FILTER = 26
 
 
 def vanish(connection):
-    """Attaches a socket filter that drops every incoming segment, so that this end acknowledges nothing any more."""
+    """Attaches a socket filter that drops every incoming segment, so that this side of the connection no
+    longer acknowledges any byte."""
     instruction = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\0\0")  # BPF_RET | BPF_K, 0: the filter keeps no byte of a segment
     program = ctypes.create_string_buffer(ctypes.sizeof(ctypes.c_void_p) * 2)
     ctypes.c_ushort.from_buffer(program).value = 1
@@ -22,7 +24,7 @@ def vanish(connection):
 
 
 class AnswerAndVanish:
-    """A step for Upstream: responds, then lets the connection die silently."""
+    """An upstream step that responds, then lets the connection die silently."""
 
     def __init__(self):
         self.gone = threading.Semaphore(0)
@@ -34,12 +36,13 @@ class AnswerAndVanish:
         return True
 
     def wait(self):
-        """Waits until one more connection is dead. Before that, the upstream could still receive a request."""
+        """Waits until one more connection is dead. Before that, the upstream could still receive a request on
+        this connection."""
         assert self.gone.acquire(timeout=120)
 
 
 def test_L4_get_on_a_silently_dead_connection_is_retried():
-    """All settings are the shipped defaults, except the ports."""
+    """All settings are the shipped defaults, except the ports of the listeners."""
     dead = AnswerAndVanish()
     with Upstream({"/x": [dead, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
@@ -48,8 +51,8 @@ def test_L4_get_on_a_silently_dead_connection_is_retried():
         response = client.ask("GET", upstream.url("/x"))
         taken = time.monotonic() - start
         equal((response.status, response.attempts), (200, 2))
-        # Without the liveness check, this request would take a minute or half of the deadline. With the check, it takes
-        # two to three seconds.
+        # Without the liveness check, a request on a dead connection would take a minute or half of the
+        # deadline. With the check, the request takes two to three seconds.
         assert taken > 1, taken
         at_most(taken, 15, "seconds until the dead connection was noticed")
         attempts = reprise.requests(2)[1]["attempts"]
@@ -76,8 +79,8 @@ def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
 
 
 class ForgetfulUpstream(Upstream):
-    """Ends each connection after it was idle for a time that it does not announce: with a FIN, or with a reset at
-    the next segment, as a middlebox does."""
+    """An upstream that ends each connection after an idle time that it does not announce: with a FIN, or with
+    a reset at the next segment, as a middlebox does."""
 
     def __init__(self, shortest, longest):
         super().__init__(otherwise=[self._response])
@@ -114,8 +117,8 @@ KEPT = WORKERS * EACH
 
 
 def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
-    """Returns how many POSTs of the clients did not get a 200. Each client keeps its connection for as long as it
-    stays open."""
+    """Sends POSTs from several clients. Returns how many POSTs did not get a 200. Each client keeps its
+    connection for as long as it stays open."""
     failures = []
 
     def work(number):
@@ -124,7 +127,8 @@ def failures_of_kept_clients(connect, target, workers=WORKERS, requests=EACH):
         for _ in range(requests):
             time.sleep(dice.uniform(0, 0.06))
             try:
-                # A careful client checks its kept connection in this way before each request.
+                # A careful client peeks at its kept connection before each request, and connects again if the
+                # connection has ended.
                 client = client if client is not None and is_quiet(client.socket) else connect()
                 client.send(head_of("POST", target, LOOPBACK, [("Content-Length", "1")]) + b"x")
                 good = client.read_response("POST").status == 200
@@ -162,17 +166,18 @@ def test_L5_posts_of_keep_alive_clients_fail_no_more_often_than_without_a_proxy(
         assert KEPT - through <= upstream.count() <= KEPT, (through, upstream.count())
     with ForgetfulUpstream(0.001, 0.05) as upstream:
         straight = failures_of_kept_clients(lambda: Client((upstream.address, upstream.port)), "/x")
-    # A POST fails if the connection ends between the check and the write. A busy machine may delay either program at
-    # that moment.
+    # A POST fails if the connection ends between the client's check and its write. On a busy machine, this
+    # may happen more often in one of the two runs.
     at_most(through, straight + 10, f"failures, beside {straight} without reprise")
 
 
-WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and how many seconds it would be if its milliseconds were truncated to 32 bits
+WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a time limit, and its length in seconds if its milliseconds were truncated to 32 bits
 MARGIN = 4 * LEFT_OF_IT  # time for reprise to start its wait, and for the truncated limit to pass
 
 
 def test_L24_longest_configurable_durations_do_not_overflow():
-    """The kernel's timeouts are an int of milliseconds, which the longest durations exceed."""
+    """The kernel's timeouts are an int of milliseconds. The longest durations of a configuration exceed this
+    range."""
     longest = "8760h"
     defaults = {"idle_timeout": WRAPS, "response_timeout": longest, "connect_timeout": longest,
                 "retry": {"deadline": longest, "attempt_timeout": longest}}

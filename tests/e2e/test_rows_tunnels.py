@@ -15,7 +15,7 @@ from test_intercept import HOST, Intercepting
 from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
-TLS = b"\x16\x03\x01\x00\x05hello"  # no valid handshake, because reprise examines only the first bytes
+TLS = b"\x16\x03\x01\x00\x05hello"  # not a valid TLS handshake: reprise examines only the first bytes
 
 
 def tunnels(reprise, outcome):
@@ -23,9 +23,9 @@ def tunnels(reprise, outcome):
 
 
 def served_inside(reprise, upstream, case):
-    """Opens tunnels and sends an HTTP request in each, until one request was early enough to be taken for HTTP. Then
-    calls `case(client, response)`. If a client stalls for longer than 200 ms, its tunnel is correctly forwarded as
-    it is."""
+    """Opens tunnels and sends an HTTP request in each, until reprise has recognized one of them as HTTP. Then
+    calls `case(client, response)`. More than one tunnel may be necessary: if a client stalls for more than
+    200 ms, reprise correctly forwards its bytes unread."""
     for _ in range(20):
         before = tunnels(reprise, "http")
         with Client(reprise.forward) as client:
@@ -111,8 +111,8 @@ def unacknowledged(connection):
 
 
 def test_G4_bytes_sent_before_a_reset_are_delivered():
-    """The client fills every buffer on the way and then resets. The server first writes, although the client has
-    gone, and only then reads."""
+    """The client fills every buffer on the way and then resets its connection. After the reset, the server
+    first writes, and only then reads."""
     reset, got, done = threading.Event(), bytearray(), threading.Event()
 
     def talk_then_read(connection):
@@ -237,7 +237,8 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged():
 
 
 def test_G7_http_that_node_undici_sends_in_a_tunnel_is_retried():
-    """Node's fetch sends such a request if NODE_USE_ENV_PROXY=1 is set and the URL is http://."""
+    """Node's fetch sends a plain HTTP request in a tunnel if NODE_USE_ENV_PROXY=1 is set and the URL is
+    http://."""
     with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):
             before = tunnels(reprise, "http")
@@ -290,8 +291,8 @@ def test_G7_stream_is_tunnelled_if_the_server_sends_first_or_the_request_line_is
 
 
 def test_G7_close_by_the_upstream_before_its_first_byte_reaches_the_client_at_once():
-    """Before the client's first bytes, reprise waits 200 ms after a CONNECT, or for timers.handshake if the host is
-    intercepted. Both waits are covered."""
+    """After a CONNECT, reprise waits 200 ms for the client's first bytes, or the time of timers.handshake if
+    it intercepts the host. Covers both waits."""
     def close(_connection):
         return None
 

@@ -31,8 +31,8 @@ def obeys(pid):
 
 @contextlib.contextmanager
 def commands():
-    """Yields three commands: one that reads its configuration from standard input until that ends, one that serves
-    requests, and the demo."""
+    """Yields three commands: one that reads its configuration from standard input until end of file, one that
+    serves requests, and the demo."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(CONFIG)
         file.flush()

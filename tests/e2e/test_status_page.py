@@ -55,7 +55,7 @@ def test_status_contains_counts_of_responses_by_class_and_durations_and_upstream
 
 
 def minute_of(status, route):
-    """Returns the counters of the route, each summed over the last minute."""
+    """Returns the counters of a route, each summed over the last minute."""
     sums = collections.Counter()
     for second in next(each for each in status["routes"] if each["name"] == route)["last_minute"]:
         assert second["clock"] <= status["clock"] + 1, (second, status["clock"])

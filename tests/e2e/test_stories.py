@@ -1,4 +1,5 @@
-"""Tests the request history: reports of the running proxy about a finished request, found by its request id."""
+"""Tests the request history: reports of a running proxy about finished requests, which are found by request
+id."""
 import json
 import re
 import subprocess

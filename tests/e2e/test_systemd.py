@@ -119,7 +119,7 @@ def test_watchdog_is_notified_while_all_threads_are_running():
 
 
 def quiet(manager):
-    """Returns true if no notification arrives within 0.18 s, which is three times the watchdog interval."""
+    """Returns true if no notification arrives within 0.18 s. This is three times the watchdog interval."""
     manager.hear()
     return not select.select([manager.socket], [], [], 0.18)[0]
 

@@ -98,7 +98,8 @@ def test_truncated_tls_download_is_resumed():
 
 
 def until_close(notice):
-    """Returns a step that sends a body without a length, which ends only with the connection."""
+    """Returns an upstream step that sends a body without a length. Only the end of the connection ends this
+    body."""
     def step(connection, _request):
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nthe beginning")
         if not notice:
@@ -141,8 +142,8 @@ def test_F8_early_data_field_and_425_responses_are_passed_on_unchanged():
 
 
 def test_F8_resumed_session_sends_no_early_data():
-    # The server resumes sessions. reprise must send no request data before the server's reply. All requests use one
-    # client connection, because each I/O thread has its own sessions.
+    # The server resumes TLS sessions. reprise must not send early data: no request byte before the server's
+    # reply. All requests use one client connection, because each I/O thread keeps its own TLS sessions.
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise, \
             Client(reprise.forward) as client:
         for _ in range(4):

@@ -18,8 +18,8 @@ def error_of(response):
 
 
 def refused(certificate, words, host=LOOPBACK, defaults=None):
-    """Checks that an upstream with that certificate leads to a 502 after one attempt. The response and the log must
-    have the cause."""
+    """Checks that an upstream with the given certificate leads to a 502 after one attempt. The response and
+    the log must have the cause."""
     with TlsUpstream(certificate=certificate) as upstream, Reprise(defaults=defaults or trusting()) as reprise:
         response = ask(reprise, "GET", f"http://{host}:{upstream.port}/x")
         equal((response.status, response.attempts, response.reason, error_of(response)),
@@ -118,8 +118,9 @@ def test_openssl_messages_are_logged_at_most_once_a_second_per_upstream():
         told = [datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")) for line in reprise.log()
                 if "failed: " in line.get("message", "")]
         assert told, "the words are in the log"
-        # At most one line a second is permitted. The duration comes from the times in the log; one more line is
-        # accepted, because a busy machine may delay the writing of a time by a second.
+        # At most one log line a second is permitted. The duration is the difference between the times of the
+        # first and the last line. One more line is accepted, because a busy machine may delay a line by a
+        # second.
         assert len(told) - 1 <= (told[-1] - told[0]).total_seconds() + 1, told
 
 
@@ -224,7 +225,8 @@ def test_F1_clear_text_and_tls_connections_to_one_port_are_kept_apart():
 
 
 def start(command, defaults):
-    """Runs a reprise command with a configuration that has those `defaults`. Returns its exit code and output."""
+    """Runs a reprise command with a configuration that has the given `defaults`. Returns its exit code and
+    output."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "reprise.yaml")
         with open(file, "w", encoding="utf-8") as out:

@@ -1,5 +1,5 @@
-"""Tests transfers of every size. The upstream breaks them at every kind of place. Each transfer must be complete or
-visibly cut, and never have a wrong byte."""
+"""Tests transfers of every size. The upstream breaks the transfers at every kind of place. Each transfer must
+be complete or visibly cut, and never have a wrong byte."""
 from harness import Reprise, equal
 from transfers import GIB, KIB, MIB, Break, Transfers, download, upload
 
@@ -9,8 +9,8 @@ HOW = ("rst", "fin")
 
 
 def offsets(size):
-    """Returns positions in a body of that size: both ends, positions next to the ends of buffers, and some in
-    between."""
+    """Returns positions in a body of the given size: both ends, positions next to the ends of buffers, and
+    some positions in between."""
     places = {0, 1, 1000, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB - 1, 64 * KIB, size // 2, size - 1}
     return sorted(place for place in places if 0 <= place < size)
 

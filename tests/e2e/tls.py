@@ -105,8 +105,8 @@ class Authority:
         return both
 
     def response(self, certificate, signer=None):
-        """Returns a file with an OCSP response for a certificate. `signer`: authority that signs the response, if it
-        is not this one."""
+        """Returns a file with an OCSP response for a certificate. `signer`: the authority that signs the
+        response, by default this CA."""
         signer = signer or self
         self._made += 1
         file = self._path(f"response{self._made}.der")
@@ -135,18 +135,18 @@ def good_certificate():
 
 
 def trusting(ca_file=None, **policy):
-    """Returns `defaults` with which reprise sends every request over TLS and trusts `ca_file`, or the local CA if
-    that is not given."""
+    """Returns `defaults` with which reprise sends every request over TLS and trusts `ca_file`, or the local
+    CA if `ca_file` is not given."""
     return {"tls": {"originate": True, "ca_file": ca_file or authority().file}, **policy}
 
 
 class TlsUpstream(Upstream):
     """An Upstream over TLS.
 
-    `cuts`: how many handshakes, from the first one on, are cut by a FIN after the ClientHello. `alpn`: protocols
-    that the server may choose. `notices`: whether it ends each connection with a close_notify. `newest`: the newest
-    TLS version that it accepts. `asks_for`: file of the CA that must have issued the client's certificate. `sni` and
-    `resumed` get one entry for each handshake."""
+    `cuts`: how many handshakes, from the first one on, are cut by a FIN after the ClientHello. `alpn`:
+    protocols that the server may choose. `notices`: whether the server ends each connection with a
+    close_notify. `newest`: the newest TLS version that the server accepts. `asks_for`: file of the CA that
+    must have issued the client's certificate. `sni` and `resumed` get one entry for each handshake."""
 
     def __init__(self, scripts=None, certificate=None, cuts=0, alpn=("http/1.1",), notices=True, newest=None, asks_for=None, **more):
         super().__init__(scripts, **more)

@@ -13,11 +13,11 @@ from harness import PATIENCE
 from reader import reset
 from upstream import Upstream
 
-PERIOD = (1 << 20) + 7  # no power of two, so that the test detects a shift by the size of any buffer
+PERIOD = (1 << 20) + 7  # not a power of two, so that the test detects content that is shifted by the size of a buffer
 PATTERN = chance.content("transfers", PERIOD) * 2
 PIECE = 1 << 20
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-HASHED = 128 * MIB  # longer content is compared byte for byte, but no hash of it is computed
+HASHED = 128 * MIB  # longer content is compared byte for byte, but its hash is not computed
 ETAG = '"whole-1"'
 
 

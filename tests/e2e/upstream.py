@@ -31,7 +31,7 @@ class Say:
 
 
 class Recorded:
-    """A socket that also records the bytes which it receives."""
+    """A socket wrapper that also records all received bytes."""
 
     def __init__(self, connection, record):
         self.connection, self.record = connection, record
@@ -67,7 +67,8 @@ class Upstream(Server):
         self.effects = {}
 
     def seen(self, count, path=None):
-        """Waits until at least `count` requests have come (of one path, if given). Returns all of them."""
+        """Waits until at least `count` requests have arrived, for `path` if it is given. Returns all these
+        requests."""
         def found():
             with self.lock:
                 matching = [request for request in self.requests if path in (None, request.path)]
@@ -123,7 +124,7 @@ class Upstream(Server):
         return self._play(connection, request, steps[min(request.order, len(steps) - 1)])
 
     def taking_over(self, request):
-        """Returns the function of `on_head` that takes over before the body is read, or None."""
+        """Returns the function of `on_head` that handles the request before its body is read, or None."""
         return self.on_head.get(request.path)
 
     def keep(self, request):
@@ -158,8 +159,8 @@ class Upstream(Server):
 
 
 def resumable(content, cut_at):
-    """Returns a step that cuts the response after `cut_at` bytes of the content, unless the request has a range:
-    then the step sends the rest."""
+    """Returns an upstream step that serves `content`. Without a Range field, it cuts the response after
+    `cut_at` bytes; with a Range field, it sends the rest."""
     def step(connection, request):
         offset = int((request.field("Range") or "bytes=0-")[6:].split("-")[0])
         if offset == 0:
