@@ -188,7 +188,8 @@ def meanings():
 
 
 def bad_heads():
-    """Yields (request, cause of its rejection). reprise rejects each request before it dials the upstream."""
+    """Yields (request, cause of its rejection). reprise rejects each request without dialling the
+    upstream."""
     for part in (request_lines, targets, field_lines, framing, meanings):
         yield from part()
 
@@ -265,7 +266,7 @@ def bad_responses():
                  b"SSH-2.0-x", b" HTTP/1.1 200 OK", b"200 OK", b"\r\nHTTP/1.1 200 OK", b"HTTP/1.1200 OK", b"HTTP/1.1 200OK"):
         yield line + b"\r\nContent-Length: 0\r\n\r\n"
     for value in LENGTHS:
-        if value not in (b"5,5", b"5, 5"):  # a list of equal lengths is one length (RFC 9112 6.3)
+        if value not in (b"5,5", b"5, 5"):  # equal values of Content-Length count as one value (RFC 9112 6.3)
             yield OK + b"Content-Length: " + value + b"\r\n\r\nhello"
     for value in TRANSFER_ENCODINGS + KNOWN_CODINGS:
         if value not in IDENTITY:

@@ -39,7 +39,7 @@ class Client(Reader):
         assert not rest, f"{rest[:80]!r} before the end"
 
     def read_final_head(self):
-        """Returns the next final response. Its body is not read yet."""
+        """Returns the next final response, whose body is not read yet."""
         interim = []
         while True:
             response = Response(self.read_head(), interim)

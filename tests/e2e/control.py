@@ -16,7 +16,8 @@ class Controlled(Reprise):
     configuration file in place; `write` writes the given text to that file."""
 
     def __init__(self, **configuration):
-        # The folder has a short name, because the path of a Unix socket has a small maximum length.
+        # The folder of the control socket has a short name, because the path of a Unix socket has a small
+        # maximum length.
         self.control_folder = tempfile.mkdtemp(prefix="rp-")
         self.control_path = os.path.join(self.control_folder, "c.sock")
         super().__init__(**merge({"admin": {"control": self.control_path}}, configuration))

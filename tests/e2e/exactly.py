@@ -1,5 +1,5 @@
-"""Helpers for tests of docs/requirements/robustness.md. Each sends one message to reprise. They check the
-text of the response, the counter of rejections, and the exact bytes that reached the upstream."""
+"""Helpers for tests of docs/requirements/robustness.md. They send a message to reprise, and check the text of
+the response, the counter of rejections, and the exact bytes that reached the upstream."""
 import contextlib
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ CLOSED_LIST = closed_list()
 
 @contextlib.contextmanager
 def stage(scripts=None, on_head=None, greeting=b"", **configuration):
-    """Yields a reprise and a recording upstream."""
+    """Yields a reprise, and an upstream that records all received bytes."""
     with Upstream(scripts, record=True, on_head=on_head, greeting=greeting) as upstream, \
             Reprise(**configuration) as reprise:
         yield reprise, upstream
@@ -43,8 +43,8 @@ def equal_causes(reprise, before, cause, count=1):
 
 
 def says(response, status, cause, what=""):
-    """Checks that the response rejects the request for the given cause. Its status and sentence must be those
-    that closed_list() has for the cause."""
+    """Checks that the response rejects the request for the given cause. The response must have the status and
+    the sentence that closed_list() has for this cause."""
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")

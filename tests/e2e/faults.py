@@ -68,8 +68,8 @@ def without_results():
 
 
 def isolated(case=None, *, without=None):
-    """Runs a case in its own network and mount namespaces. The namespaces disappear when the case ends, so it
-    need not clean up.
+    """Runs a case in its own network and mount namespaces. The namespaces disappear when the case ends, so
+    the case need not clean up.
 
     If the host does not permit namespaces, runs `without` instead. If `without` is None, the case is
     skipped."""

@@ -33,7 +33,7 @@ class NotPlayed(Exception):
 
 
 def is_sanitized():
-    """Returns true if reprise was built with a sanitizer, which makes it slower and bigger."""
+    """Returns true if reprise was built with a sanitizer. Such a build is slower and uses more memory."""
     text = Path(options.binary).read_bytes()
     return b"__asan_init" in text or b"__tsan_init" in text
 
@@ -106,7 +106,7 @@ def yaml_flow(value):
 
 
 def merge(base, over):
-    """Returns a new dictionary: `base` with the keys of `over`, recursively."""
+    """Returns a new dictionary: `base` merged with `over`, recursively. Values of `over` take precedence."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
@@ -115,9 +115,9 @@ def merge(base, over):
 
 
 def under_some_limit(milliseconds, case):
-    """Runs a case that depends on a time limit and fails without a defect if a busy machine stalls a process
-    for longer. Calls `case(limit)` with growing limits, below 30 s, until a call returns a true value. A real
-    defect makes the case fail under every limit."""
+    """Runs a case that depends on a time limit. Even without a defect, such a case fails if a busy machine
+    stalls a process for longer than the limit. Calls `case(limit)` with growing limits, below 30 s, until a
+    call returns a true value. A real defect makes the case fail under every limit."""
     while milliseconds < 30_000:
         if case(milliseconds):
             return
@@ -274,7 +274,7 @@ class Reprise:
             return error.code, error.read().decode()
 
     def metric(self, name, **labels):
-        """Returns the sum of all samples that have that metric name and those labels."""
+        """Returns the sum of all samples that have the given metric name and the given labels."""
         status, text = self.admin("/metrics")
         equal(status, 200, "/metrics")
         total = 0.0

@@ -52,7 +52,7 @@ class Ledger:
         if fate in ("unavailable", "broken"):
             say = Say(503 if fate == "unavailable" else 500, b"no %d" % number)
         elif fate not in ("reset", "close"):
-            say = self._effect(request, number)  # takes effect even if the response is lost
+            say = self._effect(request, number)  # the request takes effect even if its response is lost
         request.body = b""  # the test upstream stores every request, so the body is dropped to save memory
         if fate in ("reset", "lost"):
             reset(connection)

@@ -19,7 +19,7 @@ LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
 
 
 def every_other(bad, good):
-    """Returns a step that alternates between the two responses, `bad` first."""
+    """Returns an upstream step that alternates between the two given responses, `bad` first."""
     def step(connection, request):
         connection.sendall((bad if request.order % 2 == 0 else good).text(request, request.order + 1))
         return True

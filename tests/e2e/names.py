@@ -78,7 +78,7 @@ class NameServer:
         self.tcp.__exit__()
 
     def _lay_over_files(self):
-        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # excludes other sources of this machine, such as mDNS
+        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # excludes the other sources from which this machine resolves names, such as mDNS
         self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
 
     def _lay_over(self, path, text):

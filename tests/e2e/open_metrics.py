@@ -28,7 +28,7 @@ class Family:
         self.samples = []
 
     def check(self):
-        """Checks the rules that apply to the whole family."""
+        """Checks the rules that apply to a metric family as a whole."""
         need(self.unit is None or self.name.endswith(f"_{self.unit}"), self.name, f"its name does not end with its unit {self.unit}")
         need(self.unit is None or self.type != "info", self.name, "an info has no unit")
         seen = [(suffix, tuple(sorted(labels.items()))) for suffix, labels, _ in self.samples]
@@ -54,7 +54,7 @@ class Family:
 
 
 def labels_of(text, line):
-    """Parses the labels between the braces."""
+    """Parses the labels of a sample, which are between braces."""
     labels, rest = {}, text or ""
     while rest:
         match = LABEL.match(rest)

@@ -81,8 +81,8 @@ def exactly_one(value, where):
     need(len(value) == 1, where, f"one value, and one alone: {value!r}")
 
 
-# The table has the fields of each message type, in lowerCamelCase, and the check for each field. A trailing `!` marks a
-# required field. A field that the table does not have is rejected as unknown.
+# The fields of each OTLP message type, in lowerCamelCase, and the check for each field. A trailing `!` marks
+# a required field. A field that is not listed is rejected as unknown.
 MESSAGES = {
     "ExportTraceServiceRequest": {"resourceSpans!": each("ResourceSpans")},
     "ResourceSpans": {"resource!": one("Resource"), "scopeSpans!": each("ScopeSpans"), "schemaUrl": is_text},
@@ -170,8 +170,8 @@ def spans_of(request):
 
 
 class Collector(Upstream):
-    """A collector whose responses to POSTs are scripted like an upstream's path. `spans` waits for received spans,
-    accepted or not."""
+    """A collector whose responses to POSTs follow a list of steps, as for a path of the scripted upstream.
+    `spans` waits for received spans, accepted or not."""
 
     def __init__(self, steps=(TAKEN,), listener=None, path="/v1/traces"):
         super().__init__({path: list(steps)}, otherwise=(404,), listener=listener)

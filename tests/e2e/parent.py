@@ -29,7 +29,7 @@ class Parent(Server):
         return f"http://{login}{LOOPBACK}:{self.port}"
 
     def asked(self, method):
-        """Returns the targets of the requests with that method."""
+        """Returns the targets of all received requests that have the given method."""
         with self.lock:
             return [request.target for request in self.requests if request.method == method]
 

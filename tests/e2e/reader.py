@@ -22,7 +22,7 @@ class Message:
         self.body = self.trailers = b""
 
     def field(self, name):
-        """Returns the value of the last field of that name, or None."""
+        """Returns the value of the last field that has the given name, or None."""
         values = [value for key, value in self.fields if key.lower() == name.lower()]
         return values[-1] if values else None
 
@@ -126,8 +126,8 @@ class Reader:
             return self._take(len(self.buffer))
 
     def pieces(self, message, until_end=False):
-        """Yields the body's data as it arrives, without storing any. Stores the trailers in the message. If
-        the message has no length, its body is empty; with `until_end`, the body then ends with the
+        """Yields the body's data as it arrives, without storing it. Stores the trailers in the message. A
+        message without a length has an empty body, or with `until_end` a body that ends with the
         connection."""
         if message.is_chunked:
             while size := int(self.read_line().split(b";")[0], 16):

@@ -23,7 +23,8 @@ class Fault:
         self.reset, self.finish, self.delay, self.dribble = reset, finish, delay, dribble
 
     def limit(self, direction):
-        """Returns how many bytes of that direction are forwarded before the fault, or None if all are forwarded."""
+        """Returns how many bytes of the given direction are forwarded before the fault, or None if all are
+        forwarded."""
         for told in (self.reset, self.finish):
             if told and told[0] == direction:
                 return told[1]

@@ -185,8 +185,8 @@ def self_test():
 
 
 def trust_one_authority():
-    """Sets a trust store with only one CA for reprise and its clients, unless a case sets another store. Without
-    this, four fifths of reprise's start-up time are spent on reading all system roots."""
+    """Sets a trust store with only one CA for reprise and its clients, unless a case sets another store.
+    Without this trust store, four fifths of reprise's start-up time are spent on reading all system roots."""
     os.environ["SSL_CERT_FILE"] = str(HERE.parent / "support/one_authority.pem")
 
 

@@ -19,7 +19,8 @@ ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 
 
 def distinct(pairs):
-    """Returns {message: verdict} from (message, verdict) pairs. Fails if the same message occurs with two verdicts."""
+    """Returns a dictionary of (message, expected result) pairs. Fails if one message occurs with two
+    different results."""
     verdicts = {}
     for message, verdict in pairs:
         equal(verdicts.setdefault(message, verdict), verdict, repr(message[:200]))

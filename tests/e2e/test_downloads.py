@@ -1,4 +1,5 @@
-"""Tests long bodies: memory stays bounded, no matter how many bodies stream at once and how fast one side is."""
+"""Tests long bodies: memory stays bounded, however many bodies stream at once, and however slow one side
+is."""
 import re
 import socket
 import threading

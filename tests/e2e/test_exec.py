@@ -14,8 +14,8 @@ from harness import LOOPBACK, NotPlayed, PATIENCE, equal, eventually, needs, opt
 from upstream import Upstream
 
 # A program that runs under `reprise exec`. It prints a line when it is ready, then one word for each signal.
-# A SIGTERM ends it with code 5. It blocks the signals and waits for them with sigwait: with handlers and
-# pause(), a signal that arrives just before pause() would not end the pause.
+# A SIGTERM ends the program with code 5. The program blocks the signals and waits for them with sigwait: with
+# handlers and pause(), a signal that arrives just before pause() would not end the pause.
 LISTENER = """
 import os, signal
 def say(word): os.write(1, (word + '\\n').encode())

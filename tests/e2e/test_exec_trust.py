@@ -81,8 +81,8 @@ def test_exec_verifies_a_tls_parent_against_the_callers_authorities():
 
 
 def test_first_exec_request_works_behind_a_corporate_proxy_with_its_own_ca():
-    """Imitates a company network. The company's proxy needs a password and is the only host that can resolve
-    the name. The certificate of the upstream is signed by the company's CA."""
+    """Imitates a company network. The company's proxy needs a password, and only this proxy can resolve the
+    name of the upstream. The certificate of the upstream is signed by the company's CA."""
     own = Authority("company CA")
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=own.issue(names=("DNS:api.test",))) as upstream, \
             Parent({"api.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:

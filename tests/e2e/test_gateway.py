@@ -1,5 +1,5 @@
-"""Tests a gateway as the base URL of curl and Python's urllib. With `redirects: rewrite` it rewrites redirects and
-cookies of its upstream."""
+"""Tests a gateway as the base URL of curl and Python's urllib. With `redirects: rewrite`, the gateway
+rewrites redirects and cookies of its upstream."""
 import contextlib
 import http.cookiejar
 import subprocess

@@ -31,7 +31,7 @@ def rows():
                 continue
             operation, method, target, rule, _also_408, headers = line.split(" ", 5)
             host, _, path = target.partition("/")
-            if host == "storage.googleapis.com":  # in other rows the bucket is part of the host name, which would need a resolver
+            if host == "storage.googleapis.com":  # in the other rows, the bucket is part of the host name, which would need a resolver
                 fields = [] if headers.strip() == "-" else [tuple(each.split("=", 1)) for each in headers.strip().split(",")]
                 yield operation, method, "/" + path, rule, fields
 

@@ -101,7 +101,7 @@ def issuer_of(wire):
 
 @contextlib.contextmanager
 def handshake(reprise, port, trusted, server_name, host=HOST, **more):
-    """Yields a TLS connection to that host and port through a CONNECT."""
+    """Yields a TLS connection to the given host and port, through a CONNECT."""
     with asked_for(reprise, f"{host}:{port}") as plain, context_of(trusted, **more).wrap_socket(plain, server_hostname=server_name) as wire:
         yield wire
 
@@ -167,9 +167,9 @@ func main() {
 
 
 def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
-    """Runs the command with a URL as its last argument. Checks that the command gets a 200 after two 503.
-    `comes_late`: on a busy machine, the command may send its first bytes too late for reprise to examine them
-    (row G7). The summary may then count additional requests."""
+    """Runs the command with a URL as its last argument. Checks that the command gets a 200 after two 503
+    responses. `comes_late`: on a busy machine, the command may send its first bytes too late for reprise to
+    examine them (row G7). The summary may then count additional requests."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})
@@ -292,8 +292,8 @@ def test_intercepted_requests_fail_with_502_if_the_upstream_certificate_is_inval
 
 
 def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
-    """The client gets the upstream's own certificate in four cases: its SNI has another name, its SNI is missing, it
-    offers only HTTP/2, or the host is not listed."""
+    """The client gets the upstream's own certificate in four cases: the client sends another name as SNI,
+    sends no SNI, or offers only HTTP/2, or the host is not listed."""
     with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
         own = authority().file
         for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("h2",))):

@@ -306,7 +306,8 @@ def listeners_told(reprise):
 
 
 def test_reload_moves_a_listener_to_all_addresses_and_back_on_the_same_port():
-    """Two sockets cannot be bound to these addresses and the same port at once, unless both sockets permit it."""
+    """Two sockets cannot be bound to one port on 0.0.0.0 and on 127.0.0.1 at the same time, unless both
+    sockets permit it."""
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
         number, admin = reprise.forward[1], reprise.addresses["admin"][1]
         for address in ("0.0.0.0", LOOPBACK):

@@ -295,7 +295,7 @@ def test_reprise_response_fields_are_omitted_if_configured():
 
 def test_stale_connection_is_replaced_at_once():
     def stale(connection, request):
-        """Responds to the first request. Resets the connection at the second one."""
+        """Responds to the first request. Resets the connection at the second request."""
         if request.order == 1:
             reset(connection)
             return False

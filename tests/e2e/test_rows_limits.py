@@ -329,8 +329,8 @@ def settled(value, seconds=0.3):
 
 
 def growth_per_connection(reprise, sent, stays=None):
-    """Returns how much the resident memory grows per connection. Opens many connections that send these bytes and
-    then stay silent."""
+    """Returns how much the resident memory grows per connection. Opens many connections that send the given
+    bytes and then stay silent."""
     before, clients = settled(lambda: resident(reprise)), []
     for _ in range(CONNECTIONS):
         client = Client(reprise.forward)

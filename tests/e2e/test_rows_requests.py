@@ -1,6 +1,6 @@
-"""Tests the table on request framing in docs/requirements/robustness.md, whose rows have no ids. reprise
-rejects a request with its own message, counts one rejection, and sends no byte upstream. It forwards any
-other request byte for byte."""
+"""Tests the table on request framing in docs/requirements/robustness.md, whose rows have no ids. reprise must
+reject each malformed request with its own message, count one rejection, and send no byte upstream. It must
+forward any other request byte for byte."""
 from client import Client
 from exactly import CLOSED_LIST, HOST, expected, refused, refused_in_body, sent_upstream, stage, to
 from harness import LOOPBACK, equal

@@ -44,7 +44,8 @@ def test_D1_non_idempotent_request_that_may_have_been_processed_is_sent_once():
 
 
 def parts(upstream):
-    """Returns the bytes that each upstream connection received, with a fixed pseudonym."""
+    """Returns the bytes that each upstream connection received. The pseudonym in Via is replaced with fixed
+    text."""
     return [normal(received) for received in upstream.bytes_received()]
 
 

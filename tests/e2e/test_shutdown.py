@@ -1,5 +1,5 @@
-"""Tests that the client leaves, and that reprise gets SIGTERM. Each happens before, during and between the
-attempts of a request."""
+"""Tests two events: the client leaves, or reprise gets SIGTERM. Each event comes before, during and between
+the attempts of a request."""
 import threading
 
 from client import Client, ask, head_of

@@ -28,7 +28,7 @@ def simulate(*arguments, given=None, locale="C.UTF-8"):
 
 @contextlib.contextmanager
 def written(text):
-    """Yields the path of a file with that text."""
+    """Yields the path of a file that contains the given text."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.yaml"
         file.write_text(text, encoding="utf-8")

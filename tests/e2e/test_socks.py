@@ -1,5 +1,5 @@
-"""Tests the SOCKS5 listener: greetings, rejections and their replies. Also tests that it detects the protocol in a
-tunnel, as a forward listener does after a CONNECT."""
+"""Tests the SOCKS5 listener: greetings, rejections and their replies. Also tests that the listener detects
+the protocol in a tunnel, as a forward listener does after a CONNECT."""
 import contextlib
 import socket
 import struct

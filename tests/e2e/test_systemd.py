@@ -139,8 +139,8 @@ def listener():
 
 
 def test_client_that_connects_before_reprise_starts_is_served_through_the_systemd_socket():
-    """The service manager owns the sockets. So they accept connections even while reprise does not run, and stay
-    open after it has ended."""
+    """The service manager owns the sockets. So they accept connections even while reprise does not run, and
+    stay open after reprise has ended."""
     (forward, port), (admin, admin_port) = listener(), listener()
     configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
     with forward, admin, Upstream() as upstream:
@@ -192,7 +192,8 @@ def test_socket_unit_lists_the_listeners_of_the_example():
 
 
 def journal_of(descriptor):
-    """Returns the value of JOURNAL_STREAM that systemd would set if that descriptor were connected to the journal."""
+    """Returns the value of JOURNAL_STREAM that systemd would set if the given descriptor were connected to
+    the journal."""
     status = os.fstat(descriptor)
     return f"{status.st_dev}:{status.st_ino}"
 

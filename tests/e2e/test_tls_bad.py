@@ -118,9 +118,8 @@ def test_openssl_messages_are_logged_at_most_once_a_second_per_upstream():
         told = [datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")) for line in reprise.log()
                 if "failed: " in line.get("message", "")]
         assert told, "the words are in the log"
-        # At most one log line a second is permitted. The duration is the difference between the times of the
-        # first and the last line. One more line is accepted, because a busy machine may delay a line by a
-        # second.
+        # At most one log line is permitted for each second between the first and the last line. One more line
+        # is accepted, because a busy machine may delay a line by a second.
         assert len(told) - 1 <= (told[-1] - told[0]).total_seconds() + 1, told
 
 

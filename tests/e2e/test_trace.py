@@ -283,7 +283,7 @@ class OverTls(Collector, TlsUpstream):
 
 
 def with_variables(variables, **configuration):
-    """Starts a proxy that has these variables and no other OpenTelemetry variables."""
+    """Starts a proxy that has the given environment variables and no other OpenTelemetry variables."""
     def prepare():
         for name in [name for name in os.environ if name.startswith("OTEL_")]:
             del os.environ[name]

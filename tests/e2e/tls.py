@@ -75,7 +75,7 @@ class Authority:
 
     def issue(self, common_name="somebody", names=HERE_AND_NOW, starts=-1, ends=10, usage="serverAuth"):
         """Issues a certificate. Returns its file and its key file. `names`: alternative names; none if empty.
-        `starts` and `ends`: the time of validity, in days from now."""
+        `starts` and `ends`: when the certificate becomes valid and when it expires, in days from now."""
         self._made += 1
         base = f"leaf{self._made}"
         key, request, extensions, certificate = self._key(base + ".key"), *(self._path(base + end) for end in (".csr", ".ext", ".pem"))
