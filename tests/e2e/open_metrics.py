@@ -21,7 +21,7 @@ def need(right, line, what):
 
 
 class Family:
-    """One metric family: its descriptors, and its samples as (suffix, labels, value)."""
+    """One metric family: its name, type, unit and help, and its samples as (suffix, labels, value)."""
 
     def __init__(self, name):
         self.name, self.type, self.unit, self.help = name, "unknown", None, None

@@ -45,9 +45,9 @@ class Stage:
         """Runs a command with a URL as its last argument. Returns whether the request for the URL came through the
         proxy.
 
-        With `loopback`, the request reaches the upstream with or without the proxy: its Via field shows
-        which. Without `loopback`, the URL has a host name that does not resolve, so only the proxy can
-        receive the request. Then the proxy's log must have the request."""
+        With `loopback`, the request reaches the upstream with or without the proxy: the Via field of the
+        received request shows which. Without `loopback`, the URL has a host name that does not resolve, so
+        only the proxy can receive the request. Then the proxy's log must have the request."""
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"

@@ -103,8 +103,8 @@ def test_exec_exits_when_its_direct_child_exits():
 
 
 def test_N14_exec_as_process_1_reaps_orphans():
-    """The parent shell of each orphan has ended. The command waits until none of the orphans is a zombie, so it
-    hangs if they are not reaped."""
+    """Starts orphans: processes whose parent shell has ended. The command then waits until no process is a
+    zombie, so it hangs if exec does not reap the orphans."""
     command = ("for i in 1 2 3; do sh -c 'true & exit 0'; done; "
                "while grep -l '^State:.Z' /proc/[0-9]*/status >/dev/null 2>&1; do :; done; echo none")
     done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", options.binary, "exec", "--quiet", "--", "sh", "-c", command],

@@ -21,7 +21,7 @@ from tls import Authority, TlsUpstream
 from upstream import Upstream
 
 NOBODY = 65534
-PORT = 3190  # free, because the network namespace is private
+PORT = 3190  # this port is free, because the network namespace is private
 THEIRS_V6, OURS_V6 = "fd77::2", "fd77::1"
 
 

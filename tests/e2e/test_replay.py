@@ -34,8 +34,8 @@ def is_small(peak, most, sanitized):
 
 
 class Sink(Upstream):
-    """An upstream that hashes bodies with a length, or only counts their bytes. Its response to request n has
-    status n of the given list."""
+    """An upstream that hashes the bodies of requests with a Content-Length, or only counts the bytes. Its
+    response to request n has status n of the given list."""
 
     def __init__(self, statuses, hashed=True):
         super().__init__()

@@ -211,7 +211,7 @@ def test_attempt_timeout_does_not_cut_a_post():
 
 
 def test_unresolvable_name_gets_502_after_all_attempts():
-    # If no name server is reachable, the system's resolver may take long to fail.
+    # If no name server is reachable, the system's resolver may need a long time to fail.
     patient = {"connect_timeout": "1m", "retry": {"max_attempts": 3, "deadline": "unlimited"}}
     with Reprise(defaults=patient) as reprise:
         response = ask(reprise, "GET", "http://nosuch.invalid/")

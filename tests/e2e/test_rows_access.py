@@ -1,4 +1,4 @@
-"""Tests the section on access of docs/requirements/robustness.md, and its rows H1 to H9."""
+"""Tests rows H1 to H9 of docs/requirements/robustness.md, and its section on access."""
 import contextlib
 import json
 import os

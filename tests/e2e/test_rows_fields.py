@@ -1,4 +1,4 @@
-"""Tests the section on hop-by-hop fields of docs/requirements/robustness.md, and its rows J1 to J11."""
+"""Tests rows J1 to J11 of docs/requirements/robustness.md, and its section on hop-by-hop fields."""
 import re
 
 from client import Client, ask

@@ -397,7 +397,7 @@ def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
         fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")
         fails_with(reprise, "http://169.254.169.254/", 403, "destination_ip_prohibited", "security.deny")
         fails_with(reprise, reprise.proxy_url + "/", 508, "proxy_loop_detected", "a listener of this proxy")
-        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # without a network, the resolver may take long to fail
+        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # without a network, the resolver may need a long time to fail
         equal((response.status, response.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
 

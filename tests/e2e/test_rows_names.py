@@ -10,7 +10,7 @@ from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from names import NXDOMAIN, SERVFAIL, Answer, NameServer, RefusingNameServer
 from upstream import Upstream
 
-USUAL = ""  # no further lines of resolv.conf: it names only the name server
+USUAL = ""  # no further lines in resolv.conf: the file names only the name server
 THRICE = {"retry": {"max_attempts": 3}}
 
 

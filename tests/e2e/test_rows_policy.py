@@ -1,4 +1,4 @@
-"""Tests group L, policy: which fields make a request repeatable, which attempts the budget and the circuit
+"""Tests group L, policy: which fields make a request idempotent, which attempts the budget and the circuit
 count, and how backoffs are distributed."""
 import json
 import threading

@@ -17,7 +17,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 def becomes_502(heads, error="http_protocol_error", **configuration):
     """Checks that reprise turns each of the given response heads of an upstream into its own 502, after one
-    attempt. The connection to the client stays open, the connection to the upstream is closed."""
+    attempt. The connection to the client must stay open. The connection to the upstream must be closed."""
     with stage({"/x": [raw(head, then) for head, then in heads]}, defaults=ONCE, **configuration) as (reprise, upstream), \
             Client(reprise.forward) as client:
         for number, (head, _) in enumerate(heads):

@@ -31,8 +31,8 @@ def livez(client):
 
 @contextlib.contextmanager
 def deaf_visitors(reprise, count, path, times):
-    """Opens connections to the admin listener that request a path many times and read only one byte of the
-    responses."""
+    """Opens connections to the admin listener that request a path many times, and that read only one byte of
+    the responses."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             visitor = stack.enter_context(socket.socket())
@@ -250,8 +250,8 @@ SMALL_ONES = 20
 
 
 def read_until(client, condition):
-    """Reads small amounts until `condition()` is true, so that no kernel buffer on the way has more free space than
-    one such amount."""
+    """Reads small amounts until `condition()` is true, so that no kernel buffer on the way has more free
+    space than one of these amounts."""
     while not condition():
         client.socket.settimeout(0.02)
         with contextlib.suppress(TimeoutError):

@@ -25,7 +25,7 @@ def tunnels(reprise, outcome):
 def served_inside(reprise, upstream, case):
     """Opens tunnels and sends an HTTP request in each, until reprise has recognized one of them as HTTP. Then
     calls `case(client, response)`. More than one tunnel may be necessary: if a client stalls for more than
-    200 ms, reprise correctly forwards its bytes unread."""
+    200 ms, reprise correctly forwards that client's bytes without examining them."""
     for _ in range(20):
         before = tunnels(reprise, "http")
         with Client(reprise.forward) as client:
