@@ -63,8 +63,9 @@ class RouteChecker {
   }
 
  private:
-  // Returns the position of the first of these keys in the strongest layer that sets any of them. Returns
-  // nothing if no layer does, or if a value was rejected.
+  // Returns the position for a message about these keys: in the strongest layer that sets one of the keys,
+  // the first key that is set. Returns nothing if no layer sets one, or if a value of these keys was
+  // rejected.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -80,8 +81,8 @@ class RouteChecker {
     return found;
   }
 
-  // Returns the layers, strongest first. Each comes with the preset's sections that are between it and the
-  // next layer.
+  // Returns the layers of the route, strongest first. Each pair has a layer, and the preset's sections that
+  // are weaker than this layer but stronger than the next one.
   std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
     return {{{&origin_.over, &nothing},
@@ -90,7 +91,8 @@ class RouteChecker {
              {&origin_.defaults, &nothing}}};
   }
 
-  // Returns true if a preset sets the key. Then weaker sections of the file do not set its value.
+  // Returns true if one of these sections of a preset sets the key, so that values in weaker sections of the
+  // file have no effect.
   static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
     return std::any_of(hiding.begin(), hiding.end(),
                        [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
@@ -149,8 +151,8 @@ class RouteChecker {
     if (route_.policy.replay_memory_bytes == 0)
       error({"idempotent", "replay.memory"},
             "a json condition needs a held body, but replay.memory is 0: write replay: {memory: 256KiB}");
-    // Returns early for an inherited rule, which also serves other routes, and for a preset's rule, which the
-    // author did not write.
+    // Does not warn about an inherited rule, because it also applies to other routes, or about a preset's
+    // rule, because the author did not write it.
     const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
     if (own == nullptr || !route_.source.empty()) return;
     if (const std::string why = why_no_json(route_.match); !why.empty())
@@ -196,8 +198,8 @@ class RouteChecker {
                       "write hold: {bytes: 64KiB}");
   }
 
-  // Warns if `retry.on` lists `timeout` but no timeout can occur. Skips the built-in list, because the author
-  // did not choose its `timeout`.
+  // Warns if `retry.on` lists `timeout` but no timeout can occur. Does not warn about the default list,
+  // because the author did not write the `timeout` in that list.
   void check_timeout() {
     const auto& retry = route_.policy.retry;
     const bool raised =
@@ -222,8 +224,8 @@ class RouteChecker {
     });
   }
 
-  // Warns if `retry.on` lists a status of the predicate, because those responses are retried without checking
-  // the predicate.
+  // Warns if `retry.on` already lists all statuses of a predicate in `hold.body`: such responses are retried
+  // before the predicate is checked.
   void check_predicates() {
     const policy::RoutePolicy& route = route_.policy;
     if (!route.hold) return;
@@ -349,7 +351,8 @@ void check_reachable(const BuiltRoutes& built, Report& report) {
   const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
                                     [](const Route& route) { return !route.source.empty(); });
   const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
-  // If a part of a match was rejected, the rest matches more than its author wrote, so it is not compared.
+  // If a part of a match was rejected, the remaining match accepts more requests than its author wrote. Such
+  // a match is not compared with others.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)
     known[i] = !report.refused_under(built.origins[i].route.path + ".match");

@@ -10,8 +10,8 @@ namespace reprise::config {
 /// Returns true for a host that a shipped preset reaches only over TLS.
 bool is_reached_over_tls(std::string_view host);
 
-/// Warns about routes that forward http:// requests for such hosts without TLS. Also warns if the hosts of a
-/// preset are replaced and `tls` is not set for the new ones.
+/// Warns about routes that forward http:// requests without TLS to hosts that a shipped preset reaches only
+/// over TLS. Also warns if `hosts` replaces the hosts of a preset and `tls` is not set for the new hosts.
 void check_clear_text(const BuiltRoutes&, Report&);
 
 }  // namespace reprise::config

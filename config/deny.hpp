@@ -6,8 +6,8 @@
 
 namespace reprise::config {
 
-/// Warns at the list, and names the default networks that it no longer denies. Does nothing if the file has
-/// no such list.
+/// If the file has the list `security.deny`, warns at the position of that list about the default entries
+/// that the list does not cover.
 void check_deny(const Node& root, const Deny&, Report&);
 
 }  // namespace reprise::config

@@ -78,7 +78,8 @@ std::optional<std::string> complaint_about(const Key& key, const Node& node) {
   return problems.empty() ? std::nullopt : std::optional(problems.front().message);
 }
 
-/// Returns true if the file sets that path, or has another value in place of a section above it.
+/// Returns true if the file sets the key at `path`, or if a section on the way to that key is not a mapping
+/// in the file.
 bool has(const Node& root, std::string_view path) {
   const Node* node = &root;
   while (!path.empty()) {

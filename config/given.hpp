@@ -13,7 +13,7 @@
 
 namespace reprise::config {
 
-/// Names without dashes, and their values, in the order of the command line.
+/// The flags: pairs of name (without dashes) and value, in the order of the command line.
 using Flags = std::vector<std::pair<std::string, std::string>>;
 
 /// A value from a flag or a variable.
@@ -26,15 +26,16 @@ struct GivenValue {
 
 class GivenValues {
  public:
-  /// Checks each value by itself. Problems name the flag or variable in place of a path.
+  /// Checks each value separately. A reported problem names the flag or variable, not the path of a key.
   GivenValues(const Flags&, const Environment&, Report&);
 
   /// Inserts the values into `root` at the positions where a file would have them.
   void put_into(Node& root);
-  /// Returns a mapping of the route keys that flags set. They win over the own keys of every route. It never
-  /// contains `idempotent`, because only the route's own rule says which repeats its upstream can handle.
+  /// Returns a mapping of the route keys that flags set. These values win over the keys of every route. The
+  /// mapping never contains `idempotent`, because only the rule of a route says which repeated requests its
+  /// upstream can handle.
   const Node& over_routes() const { return over_routes_; }
-  /// Replaces the path of each problem in these values by the flag or variable.
+  /// If a problem is caused by one of these values, replaces its path by the name of the flag or variable.
   void name_sources(std::vector<Problem>&) const;
   /// Returns the values in the order of the shortcut table. Call after put_into.
   std::vector<GivenValue> take() { return std::move(given_); }

@@ -21,8 +21,8 @@
 namespace reprise::config {
 namespace {
 
-// Returns the first 12 hex digits of the 64-bit FNV-1a hash. It is the same in every build. It distinguishes
-// versions, but is not a signature.
+// Returns the first 12 hex digits of the 64-bit FNV-1a hash. The result is the same in every build. It
+// distinguishes versions of a configuration, but is not a signature.
 std::string hash_of(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : bytes) {

@@ -19,8 +19,8 @@ struct Place {
   std::size_t column = 0;
 };
 
-/// A value that names a file or folder. Also `intercept.hosts`, with an empty `file`, because the
-/// certificates of the local authority must fit the hosts.
+/// A value that names a file or folder, and its position. `intercept.hosts` has an entry too, with an empty
+/// `file`, because the certificate of the local authority must allow these hosts.
 struct NamedFile {
   std::string path;  ///< path of the key, such as `routes[0].tls.ca_file`
   std::string file;
@@ -30,8 +30,8 @@ struct NamedFile {
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
-  /// Every file that the configuration names and reads. If one of them changes, the configuration has
-  /// changed.
+  /// Every file whose content is part of the configuration: a change of one of these files changes the
+  /// configuration.
   std::vector<std::string> files;
   std::string hash;  ///< 12 hex digits computed from the bytes of the file; empty if it could not be read
   std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if it is not set
@@ -41,8 +41,9 @@ struct Loaded {
   std::vector<GivenValue> given{};  ///< values from flags and variables
 };
 
-/// Loads a configuration from text. Never throws, whatever the bytes. A `${file:..}` in a value reads that
-/// file. The variables of shortcut_table.hpp set keys that the text does not set; flags override both.
+/// Loads a configuration from text. Does not throw for any text. `${file:PATH}` in a value is replaced by the
+/// content of the file PATH. The environment variables of shortcut_table.hpp set keys that the text does not
+/// set; flags override the text and the variables.
 Loaded load_text(std::string_view text, const Environment&, const Flags& = {});
 /// Loads a configuration file. If the file cannot be read, reports a problem at 0:0.
 Loaded load_file(const std::string& path, const Environment&, const Flags& = {});

@@ -34,7 +34,7 @@ struct Found {
   std::string value;
 };
 
-// Returns the variable for traces if it is set, otherwise the one for all signals.
+// Returns the exporter variable for traces if it is set, otherwise the exporter variable for all signals.
 std::optional<Found> of_exporter(const Lookup& lookup, std::string_view what) {
   for (const std::string_view signal : {"TRACES_", ""}) {
     std::string name = std::string(exporter).append(signal).append(what);
@@ -103,7 +103,8 @@ NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
   return list;
 }
 
-// Returns true for headers that the exporter writes itself, including framing headers.
+// Returns true for headers that a variable must not set, because the exporter writes them itself or because
+// they concern the connection.
 bool is_ours(std::string_view name) {
   constexpr auto ours = std::to_array<std::string_view>(
       {"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "te",

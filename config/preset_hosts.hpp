@@ -10,12 +10,13 @@ namespace reprise::config {
 
 class PresetHosts {
  public:
-  /// Uses `given` in place of the preset's own hosts. Keeps those if `given` is empty.
+  /// `given` has the hosts that replace the hosts of the preset. If `given` is empty, the preset's hosts are
+  /// kept.
   PresetHosts(std::vector<policy::HostPattern> given, const std::vector<PresetRoute>& shipped);
 
   /// Sets the hosts of a route's match. If a preset has routes for exact names and others for `*.suffix`,
-  /// each route gets only hosts of its kind. Returns false if there is no such host; the route must then be
-  /// omitted.
+  /// each route gets only hosts of its own form. Returns false if no given host has this form; the route must
+  /// then be omitted.
   bool put(policy::Match&) const;
 
  private:

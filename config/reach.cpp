@@ -60,8 +60,8 @@ bool covers_path(const std::string& earlier, const std::string& later) {
   const auto narrow = segments_of(later);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i >= narrow.size()) return false;
-    // `**` needs at least one non-empty segment. If the narrow path has `**` or `{x}` here, it has such a
-    // segment.
+    // `**` matches one or more segments, and the first must not be empty. `**` and `{x}` in the narrow path
+    // never match an empty segment.
     if (wide[i] == "**") return !narrow[i].empty();
     if (narrow[i] == "**") return false;
     const bool same = is_parameter(wide[i]) ? !narrow[i].empty() : wide[i] == narrow[i];

@@ -5,8 +5,8 @@
 
 namespace reprise::config {
 
-/// Returns true if `earlier` also matches every request that `later` matches. May miss such a case, but is
-/// never wrong if it returns true.
+/// Returns true only if `earlier` matches every request that `later` matches. May also return false for such
+/// a pair, because not every case is recognized.
 bool covers(const policy::Match& earlier, const policy::Match& later);
 
 }  // namespace reprise::config

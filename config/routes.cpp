@@ -36,7 +36,7 @@ class RouteBuilder {
     const Node* routes = root_.find("routes");
     const std::size_t count = routes == nullptr ? 0 : routes->items.size();
     // The number of routes is limited, because each route is compared with all routes before it, and each
-    // request with one route after another.
+    // request is compared with the routes in order until one matches.
     if (count > most_routes)
       report_.error(routes->line, routes->column, "routes",
                     "is too long: at most " + std::to_string(most_routes) + " routes");
@@ -169,8 +169,8 @@ class RouteBuilder {
     }
   }
 
-  // Builds a route of a preset. Applies, weakest first: defaults, the preset's policies, the entry's policy,
-  // the route's own keys, the entry's own keys, flags.
+  // Builds a route of a preset. Applies, weakest first: the defaults, the policies of the preset, the policy
+  // of the entry in `presets`, the keys of the preset's route, the keys of the entry, flags.
   void make_preset_route(const PresetRoute& shipped, bool moved, policy::Route& route,
                          RouteOrigin& origin) const {
     route.policy = base_;

@@ -27,7 +27,7 @@ struct Endpoint {
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
-/// Returns true for a mode whose listeners stand for one upstream and need the key `upstream`.
+/// Returns true for a mode whose listeners forward all requests to one upstream and need the key `upstream`.
 constexpr bool has_own_upstream(ListenerMode mode) {
   switch (mode) {
     case ListenerMode::gateway: return true;
@@ -41,8 +41,8 @@ constexpr bool has_own_upstream(ListenerMode mode) {
 /// Source of the Host that a gateway's upstream receives: the upstream's own name, or the client's Host.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
-/// What a gateway does with redirects and cookies of the upstream: rewrite them so that they lead back to the
-/// gateway, or pass them unchanged.
+/// How a gateway treats redirects and cookies of the upstream: rewrites them so that they refer to the
+/// gateway, or passes them unchanged.
 enum class GatewayRedirects : std::uint8_t { rewrite, pass };
 
 /// The upstream of a gateway listener.
@@ -93,7 +93,7 @@ struct Intercept {
 struct Deny {
   std::vector<std::string> networks{
       "169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10",
-      "fd00:ec2::254/128"};  ///< valid CIDR texts; a bare address was given /32 or /128
+      "fd00:ec2::254/128"};  ///< valid CIDR texts; the prefix length of a single address is /32 or /128
   bool self = true;
 };
 
@@ -166,7 +166,8 @@ struct Collector {
 
 struct Trace {
   std::optional<Collector> otlp;  ///< absent: no spans are sent
-  double sample = 1;  ///< 0 to 1; fraction of the requests that succeed at once and have no traceparent
+  double sample =
+      1;  ///< 0 to 1; fraction that is traced of the requests that succeed at once and have no traceparent
 };
 
 /// A whole configuration. Immutable once loaded; shared by all threads.

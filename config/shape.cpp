@@ -46,8 +46,8 @@ class ShapeChecker {
     return parent.empty() ? std::string(key) : parent + "." + std::string(key);
   }
 
-  // Returns the path of the entry in the key table. Empty if the name cannot be a key. Below `policies`, any
-  // valid name is accepted.
+  // Returns the path that describes the entry in the key table. Empty if the entry's name cannot be a key.
+  // Below `policies`, any valid name is accepted.
   static std::string schema_of(const Place& place, const Entry& entry) {
     if (place.schema == "policies") return parse_name(entry.key) ? "policies.*" : "";
     const bool dotted = entry.key.find_first_of(".[*") != std::string::npos;
@@ -89,7 +89,8 @@ class ShapeChecker {
     return ": keys are nested, write " + written + ": ..." + closing;
   }
 
-  // Returns the end of a message, ` (did you mean mode: off? ...)`, for `mode:off`, if the key exists.
+  // Returns the end of a message: ` (did you mean mode: off? ...)` for the text `mode:off`. Empty if the text
+  // before the colon is not a key here.
   static std::string missing_blank(const Place& place, const std::string& text) {
     const std::string mended = with_blank_behind_colon(text);
     if (mended.empty() || find_key(join(place.schema, text.substr(0, text.find(':')))) == nullptr) return {};
@@ -159,8 +160,8 @@ class ShapeChecker {
     return meant_form(item.schema, section, item.node);
   }
 
-  // Rejects a repeated field. Also rejects an empty list, because `resume: off` is the clear way to write
-  // that.
+  // Rejects a list with a repeated field, and a list that is too long. Also rejects an empty list: `resume:
+  // off` says more clearly that no download is resumed.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
     if (items.empty()) return error(place, "is empty: write a field such as etag, or write resume: off");

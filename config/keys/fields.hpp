@@ -7,9 +7,9 @@
 
 namespace reprise::config {
 
-// `Fields` is a class with two functions. field(path, member) exists for each type of member; paths are
-// relative to the section. section(path, optional member, function) is for a section that a word can switch
-// off.
+// The functions below call two functions of their argument `fields`: `field(path, member)` for each key, and
+// `section(path, optional member, function)` for each section that a word can switch off. Paths are relative
+// to the section that is read or printed.
 
 /// Lists the keys of the section `tls`.
 template <typename Fields, typename Tls>

@@ -193,8 +193,8 @@ constexpr auto table = std::to_array<Key>({
 });
 // clang-format on
 
-/// A word of the file for an enumerator. Most words equal the enumerator's name. The words listed here are
-/// not valid C++ names, or are clearer.
+/// The word for an enumerator in the file, if this word differs from the enumerator's name: the word is not a
+/// valid C++ name, or is clearer than the name.
 struct Spelling {
   std::string_view enumerator;
   std::string_view word;
@@ -214,8 +214,8 @@ consteval std::string_view written(std::string_view enumerator, std::span<const 
   return found == special.end() ? enumerator : found->word;
 }
 
-/// Checks at compile time that the words of that key match the enumerators in order. Reading and printing
-/// depend on this.
+/// Returns `path` if the words of the key at `path` match the enumerators of `Enum` in order; otherwise an
+/// empty text. Reading and printing depend on this order, which is checked at compile time.
 template <typename Enum>
 consteval std::string_view follows(std::string_view path, std::span<const Spelling> special = spellings) {
   const auto key =

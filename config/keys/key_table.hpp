@@ -44,7 +44,7 @@ enum class Kind : std::uint8_t {
 
 struct Key {
   std::string_view
-      path;  ///< a key of routes is listed under `defaults.`; list items are `[]`, any name is `*`
+      path;  ///< a key of routes has the prefix `defaults.`; `[]` means any item of a list, `*` any name
   Kind kind;
   std::string_view standard;  ///< the default as YAML; empty: absent by default
   std::string_view sentence;

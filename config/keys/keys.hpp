@@ -33,8 +33,8 @@ std::string either(const std::vector<std::string_view>& words);
 /// Returns the valid values for a message: "a duration such as 250ms, or unlimited; 1ms to 8760h".
 std::string expectation(const Key&);
 
-/// Returns the text in a form that is equal for all styles: maxAttempts, max-attempts and max_attempts give
-/// the same.
+/// Returns the text in a form that does not depend on the naming style: the result is equal for maxAttempts,
+/// max-attempts and max_attempts.
 std::string folded(std::string_view text);
 /// Returns the candidate with the smallest edit distance to `text`. Empty if none is close.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);

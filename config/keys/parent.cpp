@@ -76,8 +76,8 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   return {};
 }
 
-// Returns the network of all addresses that begin like the text: `10.`, `10.1.2` or `10.*`. Empty for any
-// other text.
+// For the beginning of an IPv4 address, such as `10.`, `10.1.2` or `10.*`, returns the network of all
+// addresses with that beginning. Empty for any other text.
 std::string network_begun_by(std::string_view text) {
   while (text.ends_with('.') || text.ends_with(".*")) text.remove_suffix(text.ends_with('.') ? 1 : 2);
   std::string network(text);

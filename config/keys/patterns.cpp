@@ -172,8 +172,8 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<std::string> parse_version_field(std::string_view text) {
-  // Fields that every response has, that belong to one connection, or that may be the same for different
-  // contents.
+  // Fields that cannot identify a version: every response has them, they belong to one connection, or their
+  // value may be equal for different contents.
   static constexpr std::array<std::string_view, 24> never{"accept-ranges",
                                                           "age",
                                                           "connection",

@@ -12,7 +12,7 @@ namespace reprise::config {
 /// Parses the name of a route or policy: at most 64 letters, digits, `.`, `-` and `_`, because the name
 /// becomes a metric label.
 Parsed<std::string> parse_name(std::string_view);
-/// Parses a route name: a name as parse_name accepts it, or PRESET/name, as the routes of presets are named.
+/// Parses a route name: a name that parse_name accepts, or `PRESET/NAME` for a route of a preset.
 Parsed<std::string> parse_route_name(std::string_view);
 /// Parses an exact host or `*.suffix`. Returns it in lower case.
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view);

@@ -22,7 +22,8 @@ void add(std::string text, std::vector<std::string>& texts) {
 }
 
 void add_exceptions(std::string_view entry, std::vector<std::string>& texts) {
-  // If bits after the prefix of a network are set, they are cleared, as other clients do.
+  // Clears the address bits after the prefix of a network, because other clients that read no_proxy ignore
+  // these bits.
   auto network = parse_network(entry);
   if (!network && !network.suggestion.empty()) network = parse_network(network.suggestion);
   if (network) return add(*network.value, texts);

@@ -221,7 +221,8 @@ inline constexpr auto value_synonym_table = std::to_array<ValueSynonym>({
     {"admin", "no none disabled", "off"},
 });
 
-/// Texts that mean no limit. The key's own word for that is suggested, if it has one.
+/// Texts that mean "no limit" in other tools. If the key has a word for "no limit", the message suggests that
+/// word.
 inline constexpr std::string_view limitless_texts =
     " infinite infinity inf forever endless never none off false disabled unlimited -1 ";
 

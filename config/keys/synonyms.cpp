@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t longest = 60;
 
-// Returns `path` relative to `parent`. If the section has a key with that name, that key takes precedence.
+// Returns `path` relative to `parent`. If `parent` itself has a key with the same last part, returns the name
+// of that key.
 std::string_view seen_from(std::string_view parent, std::string_view path) {
   const std::string own = std::string(parent).append(".").append(last_part(path));
   if (!parent.empty() && find_key(own) != nullptr) return last_part(path);
@@ -56,7 +57,8 @@ Node scalar_of(std::string text) {
 
 bool is_list(const Key& key) { return key.kind == Kind::list && key.item != Kind::mapping; }
 
-/// Returns true if only a few texts are valid for that kind, so that a valid text identifies the key.
+/// Returns true if the kind of the key accepts only texts of a special form. If such a key accepts a text,
+/// the author probably meant this key.
 bool identifies_key(const Key& key) {
   switch (is_list(key) ? key.item : key.kind) {
     case Kind::text:
@@ -92,16 +94,16 @@ std::string value_for(const Key& key, std::string_view text, bool may_correct) {
   return may_correct ? correction(key, text) : std::string();
 }
 
-/// Returns the preferred key for a text in those sections in which the first key that fits is not the usual
-/// one.
+/// Returns the key that is tried first for a text in place of the section. Empty if the keys are tried in the
+/// order of the table.
 std::string_view preferred_key(std::string_view section, std::string_view text) {
   if (section == "shutdown") return "grace";
   if (section == "defaults.circuit" && parse_duration(text)) return "open";
   return {};
 }
 
-/// Suggests a mapping for a text in place of a section, such as `{after: 100ms}`. Uses the key for which the
-/// text is valid.
+/// Suggests a mapping for a text that was written in place of a section, such as `{after: 100ms}` for
+/// `100ms`. The mapping has the first key for which the text is valid.
 std::string mapping_for(std::string_view schema, const Key& section, std::string_view text) {
   std::vector<const Key*> keys = keys_under(schema);
   const std::string_view first = preferred_key(section.path, text);
@@ -117,7 +119,7 @@ std::string mapping_for(std::string_view schema, const Key& section, std::string
   return {};
 }
 
-/// Suggests a mapping for a list in place of a section, such as `{on: [503]}`.
+/// Suggests a mapping for a list that was written in place of a section, such as `{on: [503]}` for `[503]`.
 std::string mapping_for(std::string_view schema, const std::vector<std::string>& texts) {
   for (const Key* const key : keys_under(schema)) {
     if (!is_list(*key)) continue;

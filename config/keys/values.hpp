@@ -24,8 +24,8 @@ std::optional<std::size_t> word_index(const Key&, std::string_view text);
 /// Returns true if the node is the word that may be written in place of that list (`Key::instead`).
 bool is_alternative_word(const Key&, const Node&);
 
-/// Assigns the value of the node. These functions leave the target unchanged if the node is invalid;
-/// `complaint` reports such a node.
+/// Each `assign` below converts the node and stores the value in its last argument, the target. If the node
+/// is invalid, the target keeps its value; `complaint` reports such a node.
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
 void assign(const Key&, const Node&, double&);
@@ -38,8 +38,8 @@ void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, std::optional<std::string>&);
 /// Assigns only the word in place of the section. The keys of the section are read one by one.
 void assign(const Key&, const Node&, policy::TlsPolicy&);
-/// Assigns only the word in place of the section. Any key in the section switches it on, unless `enabled` is
-/// present.
+/// Assigns only `enabled`: from a word that replaces the section, or true if the section is a mapping without
+/// the key `enabled`.
 void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
 /// Assigns only the word in place of the section. The keys of the section are read one by one.

@@ -49,7 +49,7 @@ class Printer {
     return result;
   }
 
-  /// Returns the same text as one item of a list.
+  /// Returns the lines as one item of a YAML list.
   std::string item() const {
     std::string result = text(4);
     return result.empty() ? "  - {}\n" : result.replace(0, 4, "  - ");

@@ -24,7 +24,8 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Reads a route's place from `12 orders-write`, or `5 gcs/batch gcs` for a route of a preset.
+/// Reads the place of one route from a text such as `12 orders-write` (line and name), or `5 gcs/batch gcs`
+/// (line, name and preset) for a route of a preset.
 void read_place(std::string_view text, RunningText& running) {
   const std::size_t blank = text.find(' ');
   const auto line = parse_whole(text.substr(0, blank));
@@ -60,7 +61,7 @@ RunningText read_running(std::string_view text) {
     if (line.starts_with(hash_mark)) running.hash = line.substr(hash_mark.size());
     if (line.starts_with(place_mark)) read_place(line.substr(place_mark.size()), running);
   }
-  // A hidden password does not load, so it is replaced by another text.
+  // A configuration with `***` as password does not load, so another text replaces the `***`.
   const std::string password = ":" + std::string(hidden) + "@";
   while (!text.empty()) {
     std::string line(take_line(text));

@@ -165,7 +165,8 @@ Members properties_of(std::string_view path) {
   Members properties;
   for (const Key* key : keys_under(path)) {
     const std::string name(last_part(key->path));
-    // For a key shared with `defaults`, a route refers to the one description.
+    // A key that routes share with `defaults` is described once; the schema of a route refers to that
+    // description.
     if ((path == "routes[]" || path == "presets[]") && key->path.starts_with("defaults.")) {
       properties.emplace_back(name, reference("policy/properties/" + name));
       continue;

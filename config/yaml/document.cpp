@@ -89,8 +89,8 @@ class Builder : public YAML::EventHandler {
     report_.error(at.line, at.column, {}, std::move(message));
   }
 
-  // Rejects anchors and explicit tags. A quoted scalar also has the tag "!", so the character at the mark
-  // decides.
+  // Rejects anchors and explicit tags. yaml-cpp reports the tag "!" for a quoted scalar too. Such a tag
+  // counts as explicit only if the file has a `!` at this position.
   void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0)
       refuse(mark, "anchors (&name) are not allowed: write the value again where it is needed");
@@ -231,7 +231,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
-    // The parser read a blank in place of each tab, so its error would mislead.
+    // Each tab was replaced by a blank before parsing, so the parser's error would mislead.
     if (clean->had_tabs) return std::nullopt;
     YamlMistake mistake =
         find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,

@@ -10,7 +10,7 @@
 
 namespace reprise::config {
 
-/// A list of problems without repetitions at the same position.
+/// A list of problems. Discards a problem that repeats an earlier one at the same position.
 class Report {
  public:
   void error(std::size_t line, std::size_t column, std::string path, std::string message);

@@ -194,8 +194,8 @@ Found two_keys(std::string_view line, std::size_t number) {
                          shortened(value) + "}, or write the second key on its own line, indented deeper"};
 }
 
-/// Returns the columns at which the enclosing levels of a line begin. A list item has two: its dash and its
-/// content.
+/// Returns the indentation columns of the levels that are open at the beginning of this line. A list item
+/// opens two levels: at its dash and at its content.
 std::vector<std::size_t> levels_above(const std::vector<std::string_view>& lines, std::size_t line) {
   std::vector<std::size_t> levels;
   for (std::size_t i = 0; i + 1 < line; ++i) {

@@ -1,4 +1,4 @@
-// Explains invalid YAML: what the author probably meant, and where to fix it.
+// Explains invalid YAML: finds the probable mistake of the author, and its position.
 #pragma once
 
 #include <cstddef>
