@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The alert rules: promtool reads them, plays alerts_test.yaml, and Prometheus sees each condition hold for a reprise in trouble, and
-none for one that is not.
+"""Tests the alert rules of Prometheus. promtool validates them and runs the cases of alerts_test.yaml. A real Prometheus must find each
+alert's condition true for a reprise with trouble, and no condition true for a reprise without trouble.
 
     python3 tests/alerts.py --bin build/release/reprise
 """
@@ -23,13 +23,13 @@ RULES = FOLDER / "alerts.yaml"
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.M)
 RULE = re.compile(r"^ *- (?:alert|record): ", re.M)
 FIRES = re.compile(r"alertname: (\w+), exp_alerts: \[\{")
-# Text of the rules, and a defect in its place that the cases must detect: thresholds and templates.
+# Pairs of a text in the rules and a wrong text that replaces it: the cases of alerts_test.yaml must then fail.
 DEFECTS = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n"), ("humanizePercentage", "humanize"), ("$labels.upstream", "$labels.upstreams")
 
 
 def rules_fire_as_told():
-    """Checks the rule files with their annotations. Every alert fires in a case, and no other folder ships rules
-    without cases."""
+    """Runs the cases of alerts_test.yaml, which also compare annotations. Every alert must fire in a case, and no other
+    folder below deploy may have rules, because they would have no cases."""
     yield from complaints(promtool("test", "rules", str(FOLDER / "alerts_test.yaml")))
     folders = {file.parent for file in (ROOT / "deploy").rglob("*.y*ml") if RULE.search(file.read_text(encoding="utf-8"))}
     if folders != {FOLDER}:
@@ -46,7 +46,8 @@ def rules_fire_as_told():
 
 
 def seen_by_prometheus():
-    """Yields faults in what Prometheus evaluates. promtool tests `for`, which takes minutes."""
+    """Yields alerts whose condition a real Prometheus evaluates to a wrong result. Does not wait for the `for` of an
+    alert, which takes minutes: promtool tests `for`."""
     wanted = set(ALERT.findall(RULES.read_text(encoding="utf-8")))
     if len(wanted) < 9:
         yield f"only {sorted(wanted)} were found in the rules"
@@ -78,7 +79,8 @@ def seen_by_prometheus():
 
 
 def the_page_says_how():
-    """Checks the configuration in deploy/README.md, with the rules at their place in the tree."""
+    """Checks that promtool accepts the configuration of Prometheus in deploy/README.md. The path of the rules in it is
+    replaced by their path in the repository."""
     page = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- prometheus -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
     if not shown or "/etc/prometheus/alerts.yaml" not in shown.group(1):

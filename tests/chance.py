@@ -7,7 +7,7 @@ FRESH = "fresh"
 
 
 class source:
-    """The seed of the run. Set once before first use, by the program with the option."""
+    """The seed of the run. The program that has the option --seed sets it once, before the first use."""
 
     seed = 1
 

@@ -3,8 +3,9 @@ import argparse
 
 
 def run(description, self_test, check, options=()):
-    """Runs a checking script and returns its exit code. With --self-test it calls `self_test`, which returns the
-    number of wrong results; else `check` with the arguments. `options`: (flag, help) of the script's own flags."""
+    """Runs a checking script and returns its exit code. With --self-test, calls `self_test`, which returns the number
+    of wrong results; otherwise calls `check` with the parsed arguments. `options`: (flag, help) of the script's own
+    flags."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument("--self-test", action="store_true", help="only check the checks")
     for flag, help_text in options:
@@ -16,7 +17,8 @@ def run(description, self_test, check, options=()):
 
 
 def count_wrong(plants):
-    """Returns how many of [(name, expected, found)] differ. Prints each, and the sum."""
+    """Returns in how many items of [(name, expected, found)] `expected` and `found` differ. Prints each such item, and
+    a sum line."""
     wrong = [(name, expected, found) for name, expected, found in plants if found != expected]
     for name, expected, found in wrong:
         print(f"self-test: {name}: expected {expected}, found {found}")

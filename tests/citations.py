@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if a comment, a message or a page cites a row, a clause or a decision that does not exist, or a row without its word (`row C4`, `clauses R3 and R7`)."""
+"""Fails if a comment, a message or a page cites a row, a clause or a decision that does not exist. Also fails if a
+citation of a row or clause lacks the word `row` or `clause` (right: `row C4`, `clauses R3 and R7`)."""
 import re
 import sys
 import tempfile
@@ -27,8 +28,8 @@ def blank(match):
 
 
 def prose_of(path, text):
-    """Returns the text with everything except prose replaced by blanks. A comment over several lines becomes one.
-    Offsets do not change."""
+    """Returns the text with everything except prose replaced by blanks. Joins the lines of a comment. Offsets do not
+    change."""
     if path.endswith((".cpp", ".hpp", ".c")):
         kept, end = [], 0
         for match in PROSE.finditer(text):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Line and branch coverage of proxy/policy, proxy/http and the rooms above the sockets by their unit tests and the simulation; build with preset `coverage`.
+"""Measures the line and branch coverage of proxy/policy, proxy/http and the rooms (modules) above the sockets, by their
+unit tests and the simulation. Needs a build with the preset `coverage`.
 
-    python3 tests/coverage.py              plays everything, then the figures of each floor; the last line is `N passed, N failed, N skipped`
-    python3 tests/coverage.py --gaps NAME  of the last play: what was never run in the files so named, and which way no branch went
+    python3 tests/coverage.py              runs all tests and prints the coverage of each storey; the last line is `N passed, N failed, N skipped`
+    python3 tests/coverage.py --gaps NAME  uses the last run: prints lines and branches of matching files that no test ran
 
-Tests of a floor count for every floor below it. A `switch` over every enumerator has one branch that nothing can take; it counts."""
+Tests of a storey count for every storey below it. A `switch` over every enumerator has one branch that nothing can
+take, and this branch counts as missed."""
 import argparse
 import collections
 import json
@@ -29,26 +31,27 @@ FIGURES = ROOT / "build/figures"
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
 # The rooms above the sockets, except those of the commands, and the room that reads control groups.
 SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "commands")), "cgroup")
-# Tests with sockets or threads: those of these rooms, and those of the whole proxy.
+# Test programs that use sockets or threads: of the rooms in SOCKETS, and of the whole proxy.
 SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "metrics", "history") if (ROOT / "tests" / room).is_dir()]
-# Output of a command, which golden files and end-to-end cases compare, and code that runs only at compile time.
+# Files that are not judged: the output of a command, which golden files and end-to-end cases test, and code that runs
+# only at compile time.
 NOT_JUDGED = r"^proxy/tools/explain/explain_report|^proxy/policy/match/enumerators"
-# Each program and its arguments.
+# Each test program and its arguments.
 PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "report", "top", *SOCKETS, "whole")
                if (ROOT / "tests" / room).is_dir()},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
-# Lines that no test can run: by file, parts of their text. A comment gives the reason.
+# Lines that no test can run: each entry maps a file to texts that occur in such lines. A comment gives the reason.
 NEVER_RUN = {
-    # Functions that Beast's parser and Boost.JSON require and never call: heads have no body here, JSON has no
-    # comments.
+    # Functions that Beast's parser and Boost.JSON require but never call, because only heads without a body are parsed,
+    # and JSON has no comments.
     "proxy/http/http1/beast_check.cpp": ("on_body_init_impl", "on_body_impl", "on_chunk_header_impl", "on_chunk_body_impl"),
     "proxy/http/body_rules/json_probe.cpp": ("on_comment_part", "on_comment("),
 }
 
 
 def play(program):
-    """Runs one program. It writes its own count file."""
+    """Runs one test program, which writes its counts to a file. Ends the script if the program fails."""
     name, arguments = program
     counts = COUNTS / f"{Path(name).name}.profraw"
     done = subprocess.run([BUILD / "tests" / name, *arguments], env={**os.environ, "LLVM_PROFILE_FILE": str(counts)},
@@ -72,20 +75,21 @@ def add_up():
 
 
 class File:
-    """Coverage of one file: a count for each line with code, and for each way of each branch."""
+    """Coverage of one file: how often each line with code ran, and how often each branch went each way (true or
+    false)."""
 
     def __init__(self, path):
         self.path = path
         self.text = (ROOT / path).read_text(encoding="utf-8").splitlines()
         self.lines = {}
-        self.ways = collections.defaultdict(list)  # counts of each branch's ways, by line
+        self.ways = collections.defaultdict(list)  # line number: the counts of both ways of every branch in that line
 
     def cannot_run(self, line):
         return self.follows_assert(line) or any(part in self.text[line - 1] for part in NEVER_RUN.get(self.path, ()))
 
     def follows_assert(self, line):
-        """Returns true for a line after an assert: clang 14 sees no path past the call that ends a false assertion,
-        and counts nothing after it."""
+        """Returns true for a line after an assert that ran. clang 14 does not count such a line, because it treats the
+        function that reports a failed assertion as the end of the path."""
         return line > 1 and self.text[line - 2].lstrip().startswith("assert(") and self.lines.get(line - 1, 0) > 0
 
     def missed_lines(self):
@@ -96,7 +100,8 @@ class File:
 
 
 def part_of(name):
-    """Returns the part of BOUNDS to which a file belongs, or None."""
+    """Returns the key in BOUNDS for the part of the program to which a file belongs, or None if the file is not
+    judged."""
     room = floor_of(name) if name.startswith("proxy/") else None
     if room not in LINKS or re.search(NOT_JUDGED, name):
         return None
@@ -117,7 +122,7 @@ def read_counts():
     for line in told.splitlines():
         key, _, rest = line.partition(":")
         if key == "SF":
-            path = (BUILD / rest).resolve()  # headers are found through links to their rooms
+            path = (BUILD / rest).resolve()  # resolves the symbolic links through which the build finds the headers of a room
             name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
             file = files.setdefault(name, File(name)) if part_of(name) else None
         elif file is not None and key == "DA":
@@ -130,7 +135,7 @@ def read_counts():
 
 
 def judge(files):
-    """Prints the figures. Returns how many bounds hold, how many do not, and each share in percent."""
+    """Prints the coverage. Returns how many bounds are met, how many are not, and each coverage in percent."""
     suite = Suite("coverage")
     shares = {}
     for floor, bounds in BOUNDS.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The dashboard: it is what its description makes, Grafana can lay it out, and each of its queries comes to something where Prometheus
-scrapes a reprise to which everything happens.
+"""Tests the Grafana dashboard: its file equals the output of deploy/grafana/make.py, Grafana can lay out its panels, and each query has a
+result if Prometheus scrapes a reprise with traffic of every kind.
 
     python3 tests/dashboard.py --bin build/release/reprise [--write]
 """
@@ -29,7 +29,7 @@ GROUPED = re.compile(r"\bby \(([^)]*)\)")
 OF_TARGETS = {"namespace", "job", "instance"}  # labels that Prometheus adds to every series
 KINDS = {"row", "stat", "table", "timeseries"}  # panel types built into Grafana 10 and 11
 UNITS = {"Bps", "bytes", "ops", "percentunit", "reqps", "s", "short"}
-# the values that Grafana uses for All
+# Values of the variables in a query. Grafana uses `.*` if a user selects All.
 CHOSEN = {"$namespace": ".*", "$job": ".*", "$route": ".*", "$__rate_interval": "1m", "$__interval": "1m"}
 
 
@@ -44,7 +44,8 @@ def shown(dashboard):
 
 
 def expressions(dashboard):
-    """Yields (place, query, format of the series name). '__auto' means all labels."""
+    """Yields (panel or variable, query, legend format) for each query of the dashboard. The format `__auto` shows all
+    labels."""
     for panel in shown(dashboard):
         for target in panel["targets"]:
             yield f"{panel['title']}, {target['refId']}", target["expr"], target["legendFormat"]
@@ -53,7 +54,7 @@ def expressions(dashboard):
 
 
 def layout_faults(dashboard):
-    """Yields what Grafana would move, confuse or not show."""
+    """Yields faults in the layout: panels that Grafana would move, take for another panel, or not show."""
     panels = dashboard["panels"]
     if dashboard["schemaVersion"] != 39:
         yield "schemaVersion 39 is what 10.4 and 11 take without a migration"
@@ -97,7 +98,7 @@ def series_of(text):
 
 
 def naming_faults(dashboard, series):
-    """Yields metrics, labels and label values that a running reprise does not have."""
+    """Yields metrics, labels and label values in the queries that a running reprise does not export."""
     for where, expression, _ in expressions(dashboard):
         named = SELECTED.findall(expression)
         if not named:
@@ -121,7 +122,8 @@ def naming_faults(dashboard, series):
 
 
 def promtool_faults(dashboard):
-    """Checks the queries as recording rules, because promtool reads queries only in rules."""
+    """Yields queries that promtool rejects. Each query is written as a recording rule, because promtool only checks
+    queries in rules."""
     rules = [{"record": f"query:{at}", "expr": chosen(expression)} for at, (_, expression, _) in enumerate(expressions(dashboard))]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
@@ -130,7 +132,8 @@ def promtool_faults(dashboard):
 
 
 def live_faults(dashboard, prometheus, play):
-    """Yields queries without a result, and series whose name says nothing, after all traffic has been played."""
+    """Calls `play` for traffic of every kind. Yields queries that have no result then, and queries whose legend uses a
+    label that the result lacks."""
     waiting = list(expressions(dashboard))
     faults = []
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the docs to the program: examples must load, tables and pages must be what the binary prints, links must lead somewhere.
+"""Compares the documentation with the program: examples must load, tables and pages must equal the output of the binary, and each link must
+have a target.
 
-With --write, the parts that come from elsewhere are written anew instead of compared."""
+With --write, generated parts of the pages are updated and not compared."""
 import argparse
 import json
 import os
@@ -34,7 +35,7 @@ METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 COMMAND = re.compile(r"(?:^|\$ |/| )reprise ([a-z][a-z-]+)([^\n]*)", re.M)
 INLINE = re.compile(r"`(reprise [^`\n]+)`")
 FLAG = re.compile(r"(?<=\s)--[a-z-]+")
-MEASURED_PICTURES = {"dashboard"}  # pictures of measurements: each run draws another one
+MEASURED_PICTURES = {"dashboard"}  # pictures that show measurements, so each run of their script draws a different one
 SHIPPED = "build/release/reprise"
 DRAWN_BY_HAND = f"python3 docs/pictures/dashboard.py --bin {SHIPPED} >docs/pictures/dashboard.svg"
 FOLDERS = [".", "config", "proxy", "proxy/cli/commands", "docs/decisions", "docs/requirements", "tests", "tests/bench", "deploy",
@@ -52,19 +53,19 @@ def guides():
 
 
 class Docs:
-    """All checks over one tree and one binary. Counts the results."""
+    """All checks of the documentation with one binary. Counts passed and failed checks."""
 
     def __init__(self, binary, write):
         self.binary, self.write = binary, write
         self.suite = Suite("docs")
 
     def result(self, what, problem):
-        """Reports one check. It has failed if there is a problem."""
+        """Reports one check. `problem` is the reason of the failure; a false value means that the check passed."""
         self.suite.add(what, "failed" if problem else "passed", str(problem or ""))
 
     def run(self, *arguments):
         """Returns the exit code and both outputs of the binary."""
-        # Does not query a proxy that runs on this host.
+        # The variables keep the binary from querying a proxy that runs on this host.
         alone = {**os.environ, "REPRISE_ADMIN": "off", "REPRISE_CONTROL": "none"}
         done = subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT, env=alone)
         return done.returncode, done.stdout, done.stderr
@@ -90,7 +91,8 @@ class Docs:
         self.result(f"{path} is printed by the binary", problem)
 
     def picture(self):
-        """Checks that the chart of docs/explain.md is what the binary draws for its defaults."""
+        """Checks that the chart in docs/explain.md equals the chart that the binary draws for the default
+        configuration."""
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = self.run("simulate", "--svg", f"{folder}/chart.svg")
             drawn = None if code else Path(f"{folder}/chart.svg").read_text(encoding="utf-8")
@@ -156,7 +158,8 @@ class Docs:
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
 
     def pictures(self):
-        """Checks that each picture is what its script draws. A word with an underscore in it must be a reason."""
+        """Checks that each picture equals the output of its script, and that each word with an underscore in life.svg
+        is a reason that the program knows."""
         for script in sorted((ROOT / "docs/pictures").glob("*.py")):
             file = script.with_suffix(".svg")
             if script.name == "drawing.py" or script.stem in MEASURED_PICTURES:
@@ -189,7 +192,7 @@ class Docs:
                     ("`https://` request is not retried unless" not in first or links) and f"missing: {links}")
 
     def command_lines(self):
-        """Checks that the program has every command and flag on a page for users."""
+        """Checks that the program has every command and flag that a page for users names."""
         helps = {}
         for page in guides():
             text = page.read_text(encoding="utf-8")
@@ -238,8 +241,8 @@ class Docs:
         self.replace(CLIENTS, lambda _: client_table.markdown(), "the table of clients")
 
     def try_out(self):
-        """Runs the block marked with <!-- try -->, on its own ports in a separate network: first what it starts, then
-        its requests. The tested binary replaces the program that the block names."""
+        """Runs the commands of the block marked with <!-- try --> in a separate network: first the commands that start
+        a process, then the requests. The tested binary replaces the program that the block names."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
             self.suite.skips("the try-out of README.md", "namespaces: no network of its own is to be had here")

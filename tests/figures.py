@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much was tried, from build/figures/*.json: the table in tests/README.md, and whether it is enough and nothing was lost.
+"""Makes the table in tests/README.md of how much the tests tried, from build/figures/*.json, and checks the numbers against their bounds.
 
-Without an option: prints the table of what there is. With --write it goes into tests/README.md, with --check GROUP... what those
-groups must have told is held to its bounds, and --docs holds the table in tests/README.md to rows and bounds. --add FILE makes
-FILE.json of what several processes have told in FILE.*.part."""
+Without an option: prints the table with the numbers of the last runs. With --write, writes the table into tests/README.md. With --check
+GROUP..., fails if a number of these test groups is missing or out of its bound. With --docs, fails if rows, bounds or numbers of the
+table in tests/README.md are wrong. With --add FILE, writes FILE.json with the sums of the numbers in FILE.*.part, one for each process."""
 import argparse
 import json
 import re
@@ -20,7 +20,7 @@ TABLE = re.compile(r"(<!-- figures -->\n)(.*?)(<!-- /figures -->)", re.S)
 
 
 class Row:
-    """One row of the table: its name, the place of its number, and its lower or upper bound."""
+    """One row of the table: its name, the file and key of its number, and the lower or upper bound of that number."""
 
     def __init__(self, name, group, file, key, least=None, most=None):
         self.name, self.group, self.file, self.key = name, group, file, key
@@ -51,9 +51,9 @@ ROWS = [
     Row("policy stories, every one up to five attempts", "stories_night", "policy_stories", "policy stories enumerated", 2_171_616),
     Row("policy stories at random", "stories_night", "policy_stories", "policy stories random", 1_000_000),
     lost("... that broke a law", "stories_night", "policy_stories", "laws broken"),
-    # A refused dial causes no load and is refunded to the budget, so that every waiting request survives a restart. A
-    # request that waits then holds part of the budget. Their sum over ten seconds stays within the budget; the six
-    # attempts of the defaults are spread over 4 s.
+    # An attempt whose connection was refused is refunded to the budget, because it causes no load on the upstream. So
+    # every waiting request can be retried until the upstream has restarted. Over ten seconds, the attempts that are not
+    # refunded stay within the budget.
     Row("an outage of 60 s: attempts in any 10 s, % of the requests", "stories_night", "policy_stories", "outage load percent", most=130),
     Row("... in any second after the return, %", "stories_night", "policy_stories", "load percent after an outage", most=250),
     Row("... new requests succeed after the return, ms", "stories_night", "policy_stories", "outage recovery milliseconds", most=50),
@@ -61,20 +61,21 @@ ROWS = [
     Row("... kinds of faults in them", "stories_night", "net_stories", "fault kinds simulated", 40),
     lost("... that broke a law", "stories_night", "net_stories", "laws broken"),
     Row("fuzz targets", "fuzz_night", "fuzz", "fuzz targets", 12),
-    # A target also ends after a time limit: a slow machine runs fewer than a million inputs of each.
+    # A million is the sum over all targets: each target also ends after a time limit, so a slow machine runs fewer
+    # inputs.
     Row("fuzz executions", "fuzz_night", "fuzz", "fuzz executions", 1_000_000),
     lost("... that crashed or broke a law", "fuzz_night", "fuzz", "crashes"),
     *(Row(name, "coverage", "coverage", f"{floor} {kind} percent", bound) for floor, bounds in coverage.BOUNDS.items()
       for kind, name, bound in zip(("lines", "branches"), (f"lines of `{floor}` that tests run, %", "... branches, %"), bounds)),
     Row("bad inputs over raw sockets", "e2e_release", "bad_inputs", "bad inputs over raw sockets", 2_000),
     lost("... with another verdict than theirs", "e2e_release", "bad_inputs", "wrong verdicts"),
-    # Faults that need a separate network are not played if none is available.
+    # The bound allows a machine that cannot create a separate network, on which some kinds of faults are skipped.
     Row("kinds of faults played by the kernel", "e2e_release", "faults", "fault kinds played by the kernel", 10),
     Row("... stories of them", "e2e_release", "faults", "kernel stories", 500),
     Row("POSTs that took effect and were never answered", "soak", "lost_posts", "executed-but-lost POSTs", 10_000),
     lost("... effects duplicated", "soak", "lost_posts", "duplicated effects"),
     Row("soak, minutes", "soak", "soak", "soak minutes", 2),
-    # 240,000 on a fast machine.
+    # A fast machine sends 240,000 requests.
     Row("... requests", "soak", "soak", "soak requests", 5_000),
     Row("... kinds of faults", "soak", "soak", "soak fault kinds", 35),
     lost("... effects duplicated", "soak", "soak", "duplicated effects"),
@@ -96,7 +97,7 @@ def table(folder):
 
 
 def problems(folder, groups):
-    """Yields what the figures of those groups lack."""
+    """Yields a message for each number of those test groups that is missing or out of its bound."""
     for row in ROWS:
         if row.group not in groups:
             continue
@@ -130,7 +131,8 @@ def paper_problems():
 
 
 def add_up(file, folder=FIGURES):
-    """Adds the parts up. For kinds it takes the maximum, because each process may have met all of them."""
+    """Adds up the numbers of several processes. For a number of kinds, takes the maximum, because the processes may
+    have tried the same kinds."""
     parts = sorted(folder.glob(f"{file}.*.part"))
     told = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
     if not told:

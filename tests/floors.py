@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails where code leaves its storey or its room: includes from above, clocks and chance where they are arguments, names and sizes we do not allow."""
+"""Fails if code breaks the rules of its storey (layer) or its room (module): includes that are not allowed, a clock or
+randomness in code that must get them as arguments, forbidden names, files or functions that are too long."""
 import re
 import sys
 import tempfile
@@ -8,7 +9,7 @@ from pathlib import Path
 from checker import count_wrong, run
 
 ROOT = Path(__file__).resolve().parent.parent
-# The line of a storey in its CMakeLists.txt, and the line of a room.
+# The calls in a CMakeLists.txt that declare a storey (STOREY) and a room (LINKED).
 STOREY = re.compile(r"^reprise_storey\((\w+)(?: USES ([^)]*))?\)", re.M)
 LINKED = re.compile(r"reprise_(?:io_)?room\(([\w/.]+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
                     r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
@@ -42,8 +43,8 @@ def read_rooms(root):
     return storeys, links, places
 
 
-# The links of each room. A room may include headers of these rooms and of all that they link, within the storeys that
-# its own storey uses.
+# LINKS has the links of each room. A room may include headers of the rooms that it links directly or indirectly, if
+# they are in storeys that its own storey uses.
 STOREYS, LINKS, STOREY_OF = read_rooms(ROOT)
 # Third-party headers that a room may include, as a pattern for the whole name. Standard headers are allowed
 # everywhere.
@@ -112,7 +113,7 @@ def is_room(path, room):
 
 
 def rooms_seen_by(room):
-    """Returns the room itself, the rooms that it links, and all that those link."""
+    """Returns the room itself and all rooms that it links directly or indirectly."""
     return {room}.union(*map(rooms_seen_by, LINKS[room]))
 
 
@@ -204,7 +205,8 @@ def check_header(text):
 
 
 def is_command(root, path):
-    """Returns true for main, and for a file that adds one command: these are declared together."""
+    """Returns true for a file that needs no header of the same name: main, and each file that adds a command, because
+    commands.hpp declares all commands."""
     folder, _, name = path.rpartition("/")
     declared = root / folder / "commands.hpp"
     return path == "proxy/main.cpp" or (declared.is_file() and f" add_{name.removesuffix('.cpp')}(" in declared.read_text(encoding="utf-8"))

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Collects the results of a run as JUnit XML files in one folder, and prints their sum.
+"""Collects the results of several test programs as JUnit XML files in FOLDER, and prints how many tests passed, failed
+and were skipped. NAME is the name of the test or suite in the results.
 
-    junit.py command FOLDER NAME COMMAND...   runs a command that is one test
-    junit.py suite FOLDER NAME COMMAND...     runs a command that writes XML files of its own to $REPRISE_RESULTS
-    junit.py ctest FOLDER NAME CTEST...       runs ctest over programs of GoogleTest
-    junit.py end FOLDER [--night]             prints skips, failures, flaky tests, and `N passed, N failed, N skipped`
+    junit.py command FOLDER NAME COMMAND...   runs COMMAND as one test; it passes if the exit code is 0 junit.py suite
+    FOLDER NAME COMMAND...     runs COMMAND, a program of many tests; $REPRISE_RESULTS names the folder for its XML
+    files junit.py ctest FOLDER NAME CTEST...       runs CTEST, a ctest command whose tests are GoogleTest programs
+    junit.py end FOLDER [--night] ends a run: prints skipped, failed and flaky tests, and the line `N passed, N failed,
+    N skipped`
 
-A test that cannot be played names a class of skips first (`namespaces: no veth`). CI allows these classes and no other reason. A test
-that fails and then passes alone is flaky: the gate tolerates two of them, the night none."""
+The reason of a skipped test starts with a class from CLASSES (`namespaces: no veth`). In CI, a skip for any other reason is a failure. A
+test that fails, and passes when it is run again alone, is flaky. A run may have two flaky tests; with --night (the nightly run), none."""
 import argparse
 import collections
 import os
@@ -20,7 +22,7 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 from pathlib import Path
 
-# Each class of skips, and where its tests do run.
+# The allowed classes of skips. For each class: where the tests that it skips are run.
 CLASSES = {
     "sanitizer": "group release and the end-to-end cases, whose programs have no sanitizer",
     "namespaces": "machines where root may make namespaces and control groups, such as CI",
@@ -28,7 +30,7 @@ CLASSES = {
     "kernel": "machines whose kernel has the module, and that have more than one address or user",
 }
 MOST_FLAKY = 2
-KEPT_LINES = 60  # lines kept of a failure's output
+KEPT_LINES = 60  # maximum number of lines of a failed test's output that are printed
 NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -46,7 +48,8 @@ def sum_line(passed, failed, skipped):
 
 
 class Suite:
-    """The results of one program. Prints each result, and writes all to $REPRISE_RESULTS at the end."""
+    """The results of one test program. Prints each result when it is added; end() writes all results to the folder
+    $REPRISE_RESULTS."""
 
     def __init__(self, name):
         self.name, self.tests = name, []
@@ -67,8 +70,8 @@ class Suite:
         self.add(name, "skipped", why)
 
     def plays(self, name, case, not_played=()):
-        """Calls the case. An exception of kind `not_played` skips it. Any other exception is a failure, with the
-        output of a program that ended with an error."""
+        """Runs the function `case` as a test. An exception of the types `not_played` means that the test was skipped;
+        any other exception, that it failed. If a program ended with an error, its output is part of the failure."""
         try:
             case()
         except not_played as why:
@@ -107,13 +110,15 @@ def write(folder, suite, tests):
 
 
 def skip_reason(element):
-    """Returns the reason of a skip. GoogleTest writes the place before it."""
+    """Returns the reason of a skip: the first line that is not a place in a source file, because GoogleTest writes such
+    a place before the reason."""
     lines = [line for line in (element.text or element.get("message") or "").splitlines() if line.strip()]
     return next((line.strip() for line in lines if not re.match(r"\S+:\d+$|\S+:\d+: Skipped$", line.strip())), "no reason given")
 
 
 def read(path):
-    """Returns the tests of one file, written by Suite or by GoogleTest. GoogleTest's names get the name of their class."""
+    """Returns the tests of one XML file that Suite or GoogleTest has written. The name of a GoogleTest test starts with
+    its suite: `SUITE.TEST`."""
     found = []
     root = xml.parse(path).getroot()
     for case in root.iter("testcase"):
@@ -152,7 +157,8 @@ def run_command(folder, name, command):
 
 
 def verdict(name, status, tests, output):
-    """Returns tests to add for a suite that ended with that exit code, so that neither a crash nor an empty run passes."""
+    """Returns a failed test if the exit code `status` of a suite contradicts its `tests`, or if there are no tests. So
+    neither a crash nor an empty run passes."""
     failures = [test for test in tests if test.outcome == "failed"]
     if status and not failures:
         return [Test(name, "failed", f"exit code {status}, and no test failed\n{output}")]
@@ -176,8 +182,8 @@ def named(suite, tests):
 
 
 def of_ctest(report, results):
-    """Returns the tests of each program that ctest ran. If ctest reports a failure and the program's XML has none,
-    the program has crashed."""
+    """Returns the tests of each program that ctest ran. If ctest reports that a program failed, but the program's XML
+    has no failed test, adds one: the program has crashed."""
     tests = []
     for case in xml.parse(report).getroot().iter("testcase"):
         file = results / f"{case.get('name')}.xml"
@@ -205,7 +211,7 @@ def run_ctest(folder, name, command):
 
 
 def judge(tests, is_ci, is_night):
-    """Returns the lines that end a run, and whether the run passed."""
+    """Returns the lines to print at the end of a run, and true if the run passed."""
     by = collections.defaultdict(list)
     for test in tests:
         by[test.outcome].append(test)
@@ -233,7 +239,7 @@ GOOGLE_TEST = """<testsuites><testsuite name="A"><testcase name="passes" status=
 
 
 def self_test():
-    """Checks that every outcome is counted correctly, and that no crash is lost."""
+    """Checks that every outcome is counted correctly, and that a crash of a program counts as a failure."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "google.xml").write_text(GOOGLE_TEST, encoding="utf-8")

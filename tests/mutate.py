@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Plants one-line defects, one at a time: policy_test, http_test, explain_test, replay_test or the simulation must fail each time.
+"""Tests the tests: plants one-line defects in the program, one at a time. For each defect, the test program of its part must fail.
 
-    python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed, N skipped`
-    python3 tests/mutate.py --floor http    those of one floor
-    python3 tests/mutate.py --only 7        number 7 alone, as --list counts them
-    python3 tests/mutate.py --check     only that every text still occurs exactly once in its file
+The defects are in tests/planted/FLOOR.json, where FLOOR is the part of the program: policy, explain, http, net or replay. The test
+program is FLOOR_test, for `net` the simulation (net_stories).
 
-The tree is not touched: a changed file is compiled in a temporary folder, into a copy of its library.
+    python3 tests/mutate.py                 plants every defect; the last line is `N passed, N failed, N skipped`
+    python3 tests/mutate.py --floor http    plants only the defects of tests/planted/http.json, which http_test must detect
+    python3 tests/mutate.py --only 7        plants only the defect with number 7 in the output of --list
+    python3 tests/mutate.py --check         plants nothing: checks that the text of every defect occurs exactly once in its file
+
+The source files are not changed: a changed copy of a file is compiled in a temporary folder, into a copy of its library.
 """
 import argparse
 import concurrent.futures
@@ -23,21 +26,22 @@ import chance
 from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
-# Seconds. A test program that runs longer counts as having detected the defect. 200,000 stories take a minute on an
-# idle machine.
+# Time limits of the test programs in seconds. If a program runs longer, the defect counts as detected. On an idle
+# machine, 200,000 stories of the simulation take a minute.
 LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "replay_test": 120, "net_stories": 600}
 
-# (floor, file, text, replacement), from tests/planted. Numbers count over all floors.
+# All defects of tests/planted: (floor, file, text, replacement of the text). The number of a defect is its position in
+# this list, from 1.
 PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "net", "replay")
            for planted in json.loads((ROOT / f"tests/planted/{floor}.json").read_text(encoding="utf-8"))]
 
-# The program that must fail, and its arguments.
+# By floor: the test program that must detect its defects, and the arguments of that program.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
 JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
           "replay": ("replay_test", UNIT_TEST), "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
-# The rooms that a floor's test program judges, if there are several.
+# The rooms (folders below proxy/) that the test program of a floor tests, if there are several.
 ROOMS = {"policy": ("decision", "match", "pacing"), "http": ("message", "retry_hints", "http1", "body_rules", "tunnel", "request")}
 
 
@@ -47,8 +51,8 @@ def folder_of(room):
 
 
 def room_and_file(mutant):
-    """Returns the room and file of the text. The stories judge all rooms above the sockets, so their defects also
-    name the room."""
+    """Returns the room and the file of a defect. The defects of `net` name their room, because the simulation tests all
+    rooms above the sockets."""
     floor, file = mutant[:2]
     if "/" in file:
         return file.split("/")
@@ -113,7 +117,8 @@ class Build:
         return self.notices(program)
 
     def link_with(self, built, room):
-        """Returns the command that links the test program with a copy of the room's library that contains this object."""
+        """Returns the command that links the test program with a copy of the room's library, in which the object file
+        `built` replaces the original one."""
         library, copy = f"{folder_of(room).parent.relative_to(ROOT)}/libreprise_{room}.a", built.parent / "changed.a"
         shutil.copy(self.folder / library, copy)
         self.run("ar", "r", str(copy), str(built))

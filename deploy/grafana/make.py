@@ -3,13 +3,13 @@
 
     python3 deploy/grafana/make.py >deploy/grafana/reprise.json
 
-In a query, `{p}` selects the proxies that the variables choose, and `{r}` their chosen routes. `{r, code="200"}` adds
-a label. `[]` is an interval with several scrapes."""
+In a query of this file, `{p}` selects the proxies that are chosen by the dashboard's variables, and `{r}` also selects
+the chosen routes. `{r, code="200"}` adds a condition for a label. `[]` becomes an interval that has several scrapes."""
 import json
 import re
 import sys
 
-WIDTH = 24  # columns of Grafana's grid
+WIDTH = 24  # width of a dashboard in columns of Grafana's grid
 CHOICES = {"p": 'namespace=~"$namespace", job=~"$job"', "r": 'namespace=~"$namespace", job=~"$job", route=~"$route"'}
 FAILED = 'code=~"5..|cut|client_gone"'
 GREEN_ABOVE = {"thresholds": [("red", None), ("orange", 0.95), ("green", 0.99)]}
@@ -155,7 +155,7 @@ ROWS = [
                        "Value #D": "configuration active for"}),
     ]),
 ]
-# (name, query for its values, label)
+# variables of the dashboard: (name, query for the values, label)
 VARIABLES = [
     ("namespace", "label_values(reprise_build_info, namespace)", "Namespace"),
     ("job", 'label_values(reprise_build_info{namespace=~"$namespace"}, job)', "Job"),
@@ -241,7 +241,7 @@ def variables():
     yield {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "regex": "", "hide": 0, "refresh": 1,
            "includeAll": False, "multi": False, "options": [], "current": {}}
     for name, asked, label in VARIABLES:
-        # A host has no namespace label: the value for All also matches series without it.
+        # A proxy outside Kubernetes has no namespace label, so the value of All also matches series without that label.
         yield {"name": name, "label": label, "type": "query", "datasource": SOURCE, "definition": asked,
                "query": {"query": asked, "refId": name}, "regex": "", "hide": 0, "refresh": 2, "sort": 1,
                "includeAll": True, "multi": True, "allValue": ".*", "options": [],

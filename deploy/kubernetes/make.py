@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the files that put reprise into Pods, all from sidecar.yaml: policy.yaml, the component, and the policy of
-the Helm chart.
+"""Generates, from sidecar.yaml, the files that add reprise to Pods: policy.yaml, the kustomize component, and the
+policy of the Helm chart.
 
     python3 deploy/kubernetes/make.py           writes the files
-    python3 deploy/kubernetes/make.py --check   fails if a file differs from what would be written
+    python3 deploy/kubernetes/make.py --check   fails if a file differs from its generated text
 
-A Kubernetes policy is a program in CEL. One call may cost a million units, so the policy visits each entry of an
-environment once."""
+A Kubernetes policy is a program in CEL. The server limits the cost of one run of the program, so the policy visits each
+environment variable of a container only once."""
 import sys
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class Source:
 
     @staticmethod
     def _lines(text, first, behind):
-        """Returns the lines from `first` up to, not including, `behind`, without their indent."""
+        """Returns the lines from `first` up to, but not including, `behind`. Removes their indentation."""
         begin = text.index(first)
         end = len(text) if behind is None else text.index(behind, begin)
         return [line[8:] for line in text[begin:end].splitlines()]
@@ -86,7 +86,8 @@ def text_of(value):
 
 
 def literal(value, path):
-    """Returns a YAML value as CEL with its types. A tuple of one is already CEL. None is omitted."""
+    """Returns a YAML value as a CEL expression with types. A tuple with one item has a text that is CEL already. A
+    field whose value is None is omitted."""
     if isinstance(value, tuple):
         return value[0]
     if isinstance(value, dict):
@@ -104,7 +105,7 @@ def annotation(name, otherwise):
 
 
 def sidecar(source, values):
-    """Returns the container, with the values that annotations of the Pod may override."""
+    """Returns the sidecar container as CEL. Annotations of a Pod override some of its values."""
     container = {}
     for key, value in source.container.items():
         if key == "image":
@@ -134,7 +135,8 @@ def volumes(source):
 
 
 def environments(key):
-    """Returns the operations that add the variables to the containers of a list."""
+    """Returns the patch operations that add the proxy variables to the containers in the list `key`: containers or
+    initContainers."""
     containers = "object.spec.containers" if key == "containers" else "object.spec.?initContainers.orValue([])"
     which = "" if key == "containers" else " c.?restartPolicy.orValue('') != 'Always',"
     return f"""{containers}.transformList(i, c,{which}
@@ -155,7 +157,7 @@ there.size() > 0 ? there[0].?value.orValue('') : variables.values[n]),
 
 
 def operations(source, values):
-    """Returns the JSON patch, one list after the other."""
+    """Returns the operations of the JSON patch as CEL: several lists, which the policy concatenates."""
     def add(path, value):
         return f"JSONPatch{{op: 'add', path: {path}, value: {value}}}"
 
@@ -306,12 +308,13 @@ apiVersion: {{ include "reprise.admission" . }}
 
 
 def quoted(value):
-    """Returns a value of the chart as a CEL string."""
+    """Returns a template that inserts a value of the Helm chart as a CEL string."""
     return '{{ include "reprise.cel" (' + value + ") }}"
 
 
 def limit(name, guaranteed):
-    """Returns a limit of the chart. If it is empty, only a Guaranteed Pod has one."""
+    """Returns CEL for the limit of one resource. If the chart's value is empty, only a Guaranteed Pod gets the limit
+    `guaranteed`."""
     value = quoted(f".Values.resources.limits.{name}")
     return f"{value} != '' ? {value} : variables.guaranteed ? {guaranteed} : ''"
 
@@ -330,7 +333,7 @@ CHART = {
 def files():
     source = Source()
     plain = PLAIN | {"image": text_of(source.container["image"])}
-    # str.format fills in only the default. Braces of the chart itself are kept.
+    # Escapes the braces of the chart, so that str.format replaces only `{}` by the default.
     chart = {key: value.replace("{}", "\0").replace("{", "{{").replace("}", "}}").replace("\0", "{}") for key, value in CHART.items()}
     chart |= {key: CHART[key] for key in ("image", "pull_policy", "secret", "cpu_limit", "config_map")}
     made = {f"component/{name}.yaml": patch(source, name) for name in WORKLOADS}

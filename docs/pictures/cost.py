@@ -3,7 +3,8 @@
 
     python3 docs/pictures/cost.py >docs/pictures/cost.svg
 
-Each scenario is a group of bars that show ratios to HAProxy. A bar above 2 is cut and ends with its number."""
+Each scenario is a group of bars, one for each proxy. A bar shows the ratio to HAProxy. A bar for a ratio above 2 is
+cut, and its number is written at its end."""
 import sys
 from pathlib import Path
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the first rows of the Grafana dashboard from what a real Prometheus has scraped of a real reprise; prints SVG. About four minutes.
+"""Draws the first rows of the Grafana dashboard with data that a real Prometheus scrapes from a running reprise. Prints
+SVG. Takes about four minutes.
 
     python3 docs/pictures/dashboard.py --bin build/release/reprise >docs/pictures/dashboard.svg
 
-A hundred and sixty requests a second to one upstream, which answers all of them, then fails one in eight, then three in five, and is well
-again. Panels, queries, places and units are those of the dashboard's file; the lines are drawn here, since Debian has no Grafana."""
+Clients send 160 requests a second to one upstream. In four phases it fails none of them, then 12 %, then 60 %, then
+none again. Panels, queries, places and units come from the dashboard's file. This script draws the lines itself,
+because Debian has no Grafana."""
 import argparse
 import contextlib
 import json
@@ -34,7 +36,8 @@ LINE_COLORS = {"200": "green", "503": "red", "with reprise": "green", "without":
 
 
 class Ailing(Upstream):
-    """Fails `percent` of its requests, spread evenly. Some are slower than others."""
+    """An upstream that fails `percent` percent of its requests, evenly distributed over all requests. Its response
+    times differ."""
 
     def __init__(self):
         super().__init__(otherwise=[self.respond])
@@ -51,7 +54,8 @@ class Ailing(Upstream):
 
 
 def ask_on(reprise, url, ended, offset):
-    """Runs one client that does not retry."""
+    """Runs one client until `ended` is set. The client sends a request every PERIOD seconds, first after `offset`
+    seconds, and does not retry."""
     due = time.monotonic() + offset
     while not ended.is_set():
         with contextlib.suppress(OSError, Cut), Client(reprise.forward) as client:
@@ -112,7 +116,7 @@ def steps(least, most):
 
 
 def stacked(series):
-    """Yields each series with its lower and upper line. A missing value is 0."""
+    """Yields each series of a stacked panel with the lower and upper edge of its area. A missing value counts as 0."""
     below = {at: 0.0 for _, values in series for at, _ in values}
     for name, values in series:
         own = dict(values)

@@ -1,6 +1,7 @@
-"""Draws the SVG pictures. They are legible on light and dark pages, and the output is the same byte for byte each
-time. Programs without style sheets (rsvg-convert, ImageMagick, LibreOffice, a sanitizer) show the light version: each
-element has colours and fonts as plain attributes. A style sheet has only the dark colours."""
+"""Draws SVG pictures that are legible on light and dark pages. The same picture always gives the same bytes. The
+colours for light pages and the fonts are attributes of each element, so that programs that ignore style sheets
+(rsvg-convert, ImageMagick, LibreOffice, a sanitizer) show the light version. The style sheet has only the colours for
+dark pages."""
 import re
 from html import escape
 
@@ -74,7 +75,7 @@ class Drawing:
                  f'fill="var(--{fill})" stroke="var(--{color})"{more}>{inside}</rect>')
 
     def text(self, x, y, words, kind="", anchor="start", color=None):
-        """Adds a text. `words` may have several colours or fonts: pairs of class and text."""
+        """Adds a text. `words` is the text, or, for several colours or fonts, a list of pairs (class, text)."""
         if not isinstance(words, str):
             inside = "".join(f'<tspan class="{kind}">{escape(text)}</tspan>' for kind, text in words)
             kind = ""

@@ -3,7 +3,8 @@
 
     python3 docs/pictures/life.py >docs/pictures/life.svg
 
-Words in code font are the product's own: tests/docs.py looks up each of them among the reasons."""
+The words in code font are names of the program. tests/docs.py checks that each name with an underscore is a reason that
+the program can give."""
 import sys
 
 from drawing import Drawing
@@ -14,7 +15,7 @@ IN, OUT = 112, 748  # edges of the application and the upstream
 
 
 def words(line, kind="small"):
-    """Returns the parts of a line. A `word` is in code font."""
+    """Returns the parts of a line as pairs of class and text. A word in backquotes gets the code font."""
     return [(f"code {kind}" if at % 2 else kind, text) for at, text in enumerate(line.split("`")) if text]
 
 

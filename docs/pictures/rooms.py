@@ -3,9 +3,9 @@
 
     python3 docs/pictures/rooms.py >docs/pictures/rooms.svg
 
-Each room is above all rooms that it links. A line that crosses a level has a place in that level, so that it runs
-round the boxes. Rooms are ordered by the mean position of their neighbours, swept up and down. Many random starts are
-tried and the best is kept."""
+Each room is drawn above all rooms that it links. A line that crosses a level has a place of its own in that level, so
+that it passes between the boxes. The order within a level follows the mean position of the linked rooms in the levels
+above and below. The script tries many random starting orders and keeps the best result."""
 import sys
 from pathlib import Path
 from zlib import crc32
@@ -18,12 +18,12 @@ from floors import LINKS, PURE, STOREY_OF  # noqa: E402
 
 WIDTH, MARGIN, TOP = 1120, 26, 30
 BOX_HEIGHT, PITCH, PASSAGE = 28, 58, 6
-GAPS = (14, 8, 3)  # between two rooms, between a room and a passing line, between two lines
+GAPS = (14, 8, 3)  # minimum gaps: between two rooms, between a room and a line that passes beside it, between two lines
 ATTEMPTS, SWEEPS, STEPS, STEEPEST = 60, 12, 100, 0.7
 
 
 def levels():
-    """Returns the level of each room: its longest path down."""
+    """Returns the level of each room: the length of the longest chain of links that starts at this room."""
     found = {}
 
     def level(room):
@@ -36,7 +36,7 @@ def levels():
 
 
 def direct():
-    """Yields (room, linked room), without links that another link implies."""
+    """Yields (room, linked room). Omits a link if the linked room is also reached through another linked room."""
     def seen(room):
         return {room}.union(*map(seen, LINKS[room]))
     for room, linked in LINKS.items():
@@ -46,7 +46,8 @@ def direct():
 
 
 class Layout:
-    """The place of each room. A line over several levels is a chain of passages, (room, below, level)."""
+    """The place of each room in the picture. A line that crosses levels has one passage in each of these levels: (upper
+    room, lower room, level)."""
 
     def __init__(self):
         self.level = levels()
@@ -84,7 +85,8 @@ class Layout:
         return total
 
     def order(self):
-        """Keeps the best of many starts: fewest crossings, then least sideways movement."""
+        """Orders the rooms from many random starts and keeps the best order: the one with the fewest crossings of
+        lines, and among equals the one whose lines move least sideways."""
         best = None
         for attempt in range(ATTEMPTS):
             for row in self.rows:
@@ -118,7 +120,7 @@ class Layout:
         return {node: number for row in self.rows for number, node in enumerate(row)}
 
     def swap(self):
-        """Swaps neighbours if that reduces crossings."""
+        """Swaps two adjacent nodes of a level if fewer lines cross after the swap."""
         place = self.places()
         for row in self.rows:
             for at in range(len(row) - 1):
@@ -130,7 +132,7 @@ class Layout:
                     place[one], place[other] = at + 1, at
 
     def place(self):
-        """Moves each node towards the mean of its neighbours, without overlaps."""
+        """Moves each node sideways towards the mean position of the nodes that are linked with it, without overlaps."""
         room = WIDTH - 2 * MARGIN
         self.x.clear()
         for row in self.rows:
@@ -149,7 +151,8 @@ class Layout:
                 self.settle(row, wanted, room)
 
     def settle(self, row, wanted, room):
-        """Returns the nearest possible places in this order: the mean of a pass from the left and a pass from the right."""
+        """Moves the nodes of a row close to the `wanted` places, in their order and without overlaps. Each place is the
+        mean of the results of a pass from the left and a pass from the right."""
         apart = [(self.width(a) + self.width(b)) / 2 + self.gap(a, b) for a, b in zip(row, row[1:])]
         from_left, from_right = list(wanted), list(wanted)
         for at in range(1, len(row)):
@@ -187,7 +190,7 @@ def point(layout, node, at, length):
 
 
 def curve(points):
-    """Returns a curve through all points, vertical at the boxes and never turning back."""
+    """Returns an SVG path through all points. The path is vertical at the boxes and never runs upwards."""
     slopes = [(x2 - x1) / (y2 - y1) for (x1, y1), (x2, y2) in zip(points, points[1:])]
     # Limits the slope at a level, so that the curve does not touch the box beside it.
     leans = [0, *(max(-STEEPEST, min(STEEPEST, 2 * a * b / (a + b))) if a * b > 0 else 0 for a, b in zip(slopes, slopes[1:])), 0]

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""reprise beside other HTTP/1.1 proxies, on one machine, over loopback: CPU per request, throughput, latency, memory.
+"""Compares reprise with other HTTP/1.1 proxies on one machine, over loopback: CPU per request, throughput, latency,
+memory.
 
     python3 tests/bench/bench.py                                                reprise, haproxy, nginx and dumbpipe, three scenarios
     python3 tests/bench/bench.py --peers '' --baseline old --proxy 'old=./old run -c old.yaml,3128,forward'
     python3 tests/bench/bench.py --scenarios instr --peers haproxy              instructions a request: exact, and slow
     python3 tests/bench/bench.py --report bench.json --baseline dumbpipe        the tables of an earlier run
 
-The figure is the CPU time of the proxy's own processes for each finished request. Every round visits every target in random order; the
-tables show medians, ratios are medians of the ratios inside the same rounds. It starts and ends the origin and every proxy itself."""
+The main figure is the CPU time of a proxy's processes for each finished request. Every round measures every proxy, in random order. The
+tables show medians over the rounds. A ratio is computed within each round; the table shows the median of these ratios. The script starts
+and ends the origin and every proxy itself."""
 import argparse
 import json
 import os
@@ -85,7 +87,7 @@ def build_tools(folder):
 
 
 def chosen(given, taken):
-    """Returns every requested target."""
+    """Returns the targets (proxies to measure) that the options name."""
     found = [targets.reprise(given.bin, processes.free_port(taken))] if given.bin else []
     found += [targets.reprise(given.bin, processes.free_port(taken), logged=True)] if given.logged else []
     found += [targets.peer(name, processes.free_port(taken)) for name in given.peers.split(",") if name]

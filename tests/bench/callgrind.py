@@ -1,4 +1,5 @@
-"""Runs a proxy under callgrind: counts the user-mode instructions of a number of requests, by source file."""
+"""Runs a proxy under callgrind, and counts the user-mode instructions that it executes for some requests, by source
+file."""
 import re
 import shutil
 import subprocess
@@ -6,9 +7,9 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 
-WARM = 300  # uncounted requests first: connections are established, and memory is allocated
+WARM = 300  # number of requests before the count starts: they establish connections and allocate memory
 
-# The start of a cost line: a number, or a number relative to the previous line.
+# The start of a cost line in callgrind's output: a line number, absolute or relative to the previous cost line.
 COST = re.compile(r"[+\-*\d]\S* \d")
 NAMED = re.compile(r"\((\d+)\)(?: (.*))?")
 
@@ -21,8 +22,8 @@ class Count:
 
 
 def read(text):
-    """Returns the counts of one dump. The line after `calls=` repeats costs that the callee already has, so it is
-    skipped."""
+    """Returns the counts of one dump. Skips the line after each `calls=`, because its costs are also counted in the
+    called function."""
     events, total, by_file = [], Counter(), {}
     names = {"ob": {}, "file": {}}
     binary = file = ""
@@ -56,7 +57,7 @@ def read(text):
 
 
 class Callgrind:
-    """One target under callgrind, from start to end. stop() restores `target.command`."""
+    """One target that runs under callgrind from the constructor until stop(). stop() also restores `target.command`."""
 
     def __init__(self, bench, target, *options):
         if not shutil.which("valgrind"):
@@ -71,7 +72,7 @@ class Callgrind:
         self.dumps = 0
 
     def count(self, requests, path, *options):
-        """Returns the costs of that many requests, sent one after the other on one connection."""
+        """Returns the costs of `requests` requests, which are sent one after the other on one connection."""
         self._play(WARM, path, options)
         self._dump()
         self._play(requests, path, options)

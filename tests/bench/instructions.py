@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""User-mode instructions a request, under callgrind: six scenarios, held to the figures of instructions.json.
+"""Counts user-mode instructions per request under callgrind in six scenarios, and compares the counts with
+instructions.json.
 
-    python3 tests/bench/instructions.py             fails where one has become dearer by more than 3 %
-    python3 tests/bench/instructions.py --write     these are the figures from now on
-    python3 tests/bench/instructions.py --where     where they go: a table of the rooms and libraries, with cache misses
+    python3 tests/bench/instructions.py             fails if a scenario needs over 3 % more than instructions.json says
+    python3 tests/bench/instructions.py --write     stores the new counts in instructions.json
+    python3 tests/bench/instructions.py --where     prints a table of instructions and cache misses by room and library
 
-One connection, one request after the other, the start not counted. Other work on the machine only adds to it: where responses are late
-the loop turns more often. So what is too dear is counted again, and the least of three counts."""
+Each scenario uses one connection and sends one request after the other; the start of the proxy is not counted. Other work on the machine
+can only increase a count, because the event loop runs more often if responses are late. Therefore a count that is too high is repeated:
+the lowest of up to three counts is used."""
 import argparse
 import json
 import sys
@@ -57,8 +59,8 @@ def configuration(name, folder):
 
 
 def counted(given, names, *options, enough=lambda name, count: True):
-    """Returns the least count of each scenario: the first that is `enough`, or the least of TRIES. Starts the proxy
-    once for each configuration."""
+    """Returns one count for each scenario, as `least` selects it with `enough`. Starts the proxy once for each
+    configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
@@ -84,7 +86,8 @@ def counted(given, names, *options, enough=lambda name, count: True):
 
 
 def least(count, enough):
-    """Counts up to TRIES times, until a count is enough. Returns the count with the fewest instructions."""
+    """Calls `count` up to TRIES times, until `enough` accepts its result. Returns the result with the fewest
+    instructions."""
     best = None
     for _ in range(TRIES):
         tried = count()
@@ -107,7 +110,8 @@ def is_dearer(now, kept):
 
 
 def problems(figures, kept):
-    """Yields scenarios that became more expensive, and those without a kept figure."""
+    """Yields a message for each scenario that needs more instructions than instructions.json allows, or that is not in
+    that file."""
     for name, now in figures.items():
         if name not in kept:
             yield f"{name}: {now:,.0f} instructions a request; no figure is kept: --write"
@@ -116,7 +120,8 @@ def problems(figures, kept):
 
 
 def self_test():
-    """Checks that the gate detects what it must."""
+    """Checks that `problems` reports an increase and a missing figure, and that `least` stops at a count that is
+    enough."""
     assert not list(problems({"get": 1029}, {"get": 1000}))
     assert len(list(problems({"get": 1031}, {"get": 1000}))) == 1
     assert len(list(problems({"get": 1}, {}))) == 1

@@ -1,5 +1,5 @@
-"""Manages the benchmark's processes: starts each in its own session, measures it with kernel clocks, and ends nothing
-else."""
+"""Manages the benchmark's processes: starts each process in its own session, measures it with kernel clocks, and ends
+the processes of its session but no others."""
 import os
 import signal
 import socket
@@ -103,7 +103,8 @@ def memory(pids):
 
 
 def machine_ticks():
-    """Returns ticks of all cores: stolen by the host, elapsed, busy."""
+    """Returns clock ticks, summed over all cores: ticks that the host of this virtual machine has stolen, elapsed
+    ticks, busy ticks."""
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, idle, waiting, irq, softirq, stolen = (int(number) for number in file.readline().split()[1:9])
     busy = user + nice + system + irq + softirq
@@ -111,7 +112,7 @@ def machine_ticks():
 
 
 def free_port(taken):
-    """Returns a free port below the kernel's range for clients."""
+    """Returns a free port that is below the range from which the kernel takes ports for outgoing connections."""
     for port in chance.dice("ports", len(taken)).sample(range(20000, 31000), 11000):
         if port in taken:
             continue
@@ -139,8 +140,8 @@ def listens(port, process, patience=20):
 
 
 class IdlePolling:
-    """Keeps idle cores polling while active. In a virtual machine a halted core takes tens of microseconds to wake,
-    and the sender of the wake-up is charged for part of that."""
+    """While active, idle cores poll and do not halt. In a virtual machine a halted core takes tens of microseconds to
+    wake up, and a part of that time counts as CPU time of the process that wakes it."""
 
     def __init__(self, wanted):
         self.file = -1

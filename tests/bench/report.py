@@ -1,4 +1,5 @@
-"""Prints samples as tables: medians, and ratios to the baseline. A ratio is the median of the ratios within the rounds."""
+"""Formats the samples of a run as tables: medians, and ratios to the baseline. A ratio is computed within each round;
+the tables show the median of these ratios."""
 import json
 import re
 import statistics
@@ -6,7 +7,7 @@ import statistics
 import results
 import scenarios
 
-COLUMNS = {  # metric: (title, format, whether a ratio follows)
+COLUMNS = {  # kind of scenario: [(metric, title, format, whether a column with its ratio follows)]
     "requests": [("rps", "req/s", "{:.0f}", True), ("cpu_us", "CPU us/req", "{:.2f}", True), ("user_share", "user share", "{:.2f}", False),
                  ("busy", "core busy", "{:.2f}", False), ("bad", "non-2xx", "{:.4f}", False), ("foreign", "foreign", "{:.2f}", False)],
     "stream": [("gib_s", "GiB/s", "{:.2f}", True), ("cpu_ms_gib", "CPU ms/GiB", "{:.0f}", True), ("user_share", "user share", "{:.2f}", False),
@@ -15,7 +16,7 @@ COLUMNS = {  # metric: (title, format, whether a ratio follows)
              ("p99_added", "+p99", "{:.1f}", False), ("cpu_us", "CPU us/req", "{:.2f}", True), ("foreign", "foreign", "{:.2f}", False)],
     "instr": [("instructions", "user instructions/req", "{:.0f}", True)],
 }
-HEADLINE = {  # metric that is kept of a scenario, and its unit
+HEADLINE = {  # kind of scenario: (metric whose ratios are kept in results.json, its unit)
     "requests": ("cpu_us", "us a request"), "stream": ("cpu_ms_gib", "ms a GiB"), "rate": ("cpu_us", "us a request"),
     "instr": ("instructions", "instructions a request")}
 
@@ -28,7 +29,8 @@ def kind_of(scenario):
 
 
 def ratio(mine, base, metric):
-    """Returns the median ratio, or None if either was not measured."""
+    """Returns the median of the ratios of `mine` to `base` for this metric, or None if one of the two was not
+    measured."""
     pairs = list(zip(mine.get(metric, ()), (base or {}).get(metric, ())))
     return statistics.median(own / other for own, other in pairs if other) if any(other for _, other in pairs) else None
 
@@ -93,7 +95,8 @@ def absolutes(by_target):
 
 
 def summary(samples, baseline):
-    """Returns what results.py keeps for each scenario: ratios and medians of the headline metric, and absolute values."""
+    """Returns the results of each scenario that results.py stores: ratios and medians of the headline metric, and
+    absolute values."""
     kept = {}
     for scenario, by_target in samples.items():
         if kind_of(scenario) == "rate" and "direct" in by_target:

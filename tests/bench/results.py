@@ -1,5 +1,5 @@
-"""Keeps the results of the last runs (results.json), and generates parts of README.md and tests/bench/README.md from
-them."""
+"""Stores the results of the last run of each scenario in results.json, and generates parts of README.md and
+tests/bench/README.md from that file."""
 import json
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def read():
 
 
 def keep(summary, when, rounds, machine):
-    """Replaces the earlier figures of each scenario of the run. Keeps the other scenarios."""
+    """Stores the results of a run. The stored results of scenarios that the run did not measure are kept."""
     kept = read()
     for scenario, figures in summary.items():
         kept[scenario] = {"when": when, "rounds": rounds, "machine": machine, **figures}
@@ -25,7 +25,7 @@ def keep(summary, when, rounds, machine):
 
 
 def problems():
-    """Returns what README.md shows and the file does not have."""
+    """Returns a message for each scenario that README.md shows and for which results.json has no ratio of reprise."""
     kept = read()
     return [f"{scenario} has no ratio of reprise in {FILE.name}" for scenario in SHOWN if "reprise" not in kept.get(scenario, {}).get("ratios", {})]
 

@@ -1,10 +1,11 @@
-"""Groups costs by the source they come from: the rooms of this program, Asio, the standard library, system libraries."""
+"""Groups the costs that callgrind counted by the code that caused them: the rooms (modules) of this program, Asio, the
+standard library, system libraries."""
 import re
 from collections import Counter
 
 EVENTS = {"Ir": "instructions", "I1mr": "code missing in the first cache", "ILmr": "in the last", "D1mr": "data missing in the first cache, read",
           "D1mw": "written"}
-# (pattern, name in the table). The first match counts.
+# (pattern for the path of a source file, name of the group in the table). The first pattern that matches is used.
 PLACES = [(re.compile(pattern), name) for pattern, name in (
     (r"proxy/http/http1/guard|proxy/http/http1/scanner|proxy/http/http1/chunked", "framing guard"),
     (r"proxy/http/http1/beast_check|boost/beast", "second reading: Beast"),

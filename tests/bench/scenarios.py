@@ -1,4 +1,4 @@
-"""Defines the scenarios, and measures one target in one of them."""
+"""Defines the scenarios of the benchmark, and measures a target in a scenario."""
 import glob
 import json
 import re
@@ -31,7 +31,7 @@ RATES = {"lat": (16, "/", 0), "lat_post": (16, "/", 1024)}  # (connections, path
 ALONE = ("syscalls", "instr", "rss")  # scenarios that run one target at a time
 ALL = [*REQUESTS, *STREAMS, *RATES, *ALONE]
 STARTS = 5
-WARM = 0.2  # uncounted seconds at the start of a stream or a rate
+WARM = 0.2  # seconds at the start of a stream or rate scenario that do not count
 
 
 class Bench:
@@ -66,7 +66,8 @@ class Bench:
     # One sample.
     def measured(self, target, argv, timeout):
         """Runs a load generator. Returns its output, the proxy's CPU in microseconds, wall time in seconds, and the
-        sample's quality: `foreign` is the CPU use of other processes in cores, `steal` that of the host."""
+        sample's quality: `foreign` is the number of cores that other processes used, `steal` the fraction of CPU time
+        that the host of this virtual machine took."""
         upstream = processes.tree(self.upstream.pid)
 
         def clocks():
@@ -87,7 +88,8 @@ class Bench:
                                  "foreign": max(0.0, (busy / processes.TICKS_PER_SECOND - ours) / wall)}
 
     def wait_for_quiet(self):
-        """Waits until nothing else uses CPU for a while. The targets are idle now."""
+        """Waits until the machine is almost idle for a quarter of a second, or until `quiet_wait` seconds have passed.
+        Call while the targets are idle."""
         due = time.monotonic() + self.options.quiet_wait
         while time.monotonic() < due:
             busy, begin = processes.machine_ticks()[2], time.monotonic()
@@ -98,7 +100,7 @@ class Bench:
             time.sleep(0.5)
 
     def take_sample(self, scenario, target):
-        """Tries several times to take an undisturbed sample. Returns the least disturbed one."""
+        """Takes samples until one is undisturbed, at most `tries` times. Keeps the least disturbed sample."""
         best = None
         for _ in range(self.options.tries):
             self.wait_for_quiet()
@@ -174,8 +176,8 @@ class Bench:
 
     # One target at a time.
     def memory_of(self, target):
-        """Measures memory without clients, then with that many idle clients after one request each. Also measures
-        start-up time."""
+        """Measures the memory of a target without clients, and then with idle clients that have sent one request each.
+        Also measures its start-up time."""
         starts = []
         for _ in range(STARTS):
             target.stop()
@@ -223,11 +225,11 @@ class Bench:
         """Counts user-mode instructions per request under callgrind. Uses the difference of two runs, so that the
         start is not included."""
         target.stop()
-        if target.command is None or target.name == "caddy":  # callgrind cannot run it
+        if target.command is None or target.name == "caddy":  # callgrind cannot run caddy, or a target that is already running
             return
         folder = self.folder / "callgrind"
         folder.mkdir(exist_ok=True)
-        folder.chmod(0o777)  # workers drop root
+        folder.chmod(0o777)  # worker processes that drop root also write there
         command, cores = target.command, self.cores
         target.command = f"valgrind --tool=callgrind --trace-children=yes --callgrind-out-file={folder}/%p {command}"
         self.cores = None
@@ -255,7 +257,8 @@ class Bench:
 
     # The whole run.
     def try_to(self, what, target, action, *arguments):
-        """Runs an action and reports its failure. The target still takes part in the next scenario."""
+        """Runs an action. If it fails, records the failure and continues: the target still takes part in the next
+        scenario."""
         try:
             action(*arguments)
         except Exception as error:   # pylint: disable=broad-exception-caught

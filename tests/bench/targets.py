@@ -1,4 +1,5 @@
-"""Defines the targets: reprise, its peers with their configurations, and dumbpipe as the lower bound."""
+"""Defines the targets of the benchmark: reprise, other proxies (peers) with their configurations, and dumbpipe, whose
+costs are the lower bound."""
 import os
 import re
 import shlex
@@ -29,7 +30,7 @@ class Target:
         self.folder = bench.folder / re.sub(r"\W", "_", self.name)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self.folder.chmod(0o777)  # some drop root before they write there
+        self.folder.chmod(0o777)  # some targets write to the folder after they drop root
         words = {"port": self.port, "upstream": bench.upstream_port, "dir": self.folder, "tools": bench.tools}
         if self.configure:
             self.configure(self, words)
@@ -43,7 +44,7 @@ class Target:
             print(f"{self.name} does not listen:\n{(self.folder / 'output').read_text(errors='replace')[-800:]}", file=sys.stderr)
             return False
         self.start_milliseconds = (time.monotonic() - begin) * 1000
-        time.sleep(0.3)  # workers are forked after the port opens
+        time.sleep(0.3)  # some targets fork their workers after the port is open
         self.pids = processes.tree(self.process.pid)
         return True
 
@@ -59,7 +60,7 @@ class Target:
         self.process, self.pids = None, []
 
     def url(self, bench, path):
-        """Returns the target of the request line."""
+        """Returns the request target for this path: an absolute URL for a forward proxy."""
         return f"http://127.0.0.1:{bench.upstream_port}{path}" if self.kind == "forward" else path
 
 
@@ -130,8 +131,8 @@ def peer(name, port):
 
 
 def reprise(program, port, configuration=HERE / "reprise.yaml", logged=False):
-    """Returns this tree's program, with the configuration beside this file or another one. `logged`: writes its
-    access log, in JSON, to a file."""
+    """Returns reprise as a target, with the configuration beside this file or with `configuration`. If `logged`,
+    reprise writes its access log to a file, in JSON."""
     program = Path(program).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"there is no {program}: cmake --preset release && cmake --build --preset release --target reprise")

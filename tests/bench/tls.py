@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""CPU of one GET that comes in clear text and goes out over verified TLS: reprise beside HAProxy and nginx, in one run.
+"""Compares reprise with HAProxy and nginx: CPU of a GET that arrives in clear text and is forwarded over verified TLS.
 
     python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64] [--seed N] [--keep]
-    unshare -n python3 tests/bench/tls.py --intercept      the client speaks TLS, too: as root, in a network of its own
+    unshare -n python3 tests/bench/tls.py --intercept      the client uses TLS too: needs root and a separate network
 
-An nginx with TLS is the upstream, of one certificate for localhost by a CA made here. Every round visits every proxy in random
-order; the figure is the CPU time of the proxy's own processes per request that wrk has finished, as the median of the ratios to
-HAProxy inside the same rounds. Proxy on CPU 0, wrk and upstream on CPU 1. It needs haproxy, nginx, wrk, openssl and taskset.
+The upstream is an nginx with TLS. Its certificate for localhost is signed by a CA that this script creates. Every round measures every
+proxy, in random order. The figure is the CPU time of the proxy's processes per request that wrk has finished. Its ratio to HAProxy is
+computed within each round, and the median of these ratios is printed. The proxy runs on CPU 0, wrk and the upstream on CPU 1. The script
+needs haproxy, nginx, wrk, openssl and taskset.
 
-With --intercept the other two have the upstream's own certificate for their clients, and reprise has its authority's: wrk dials the
-upstream as another user, and a rule redirects it to a transparent listener. It needs nft, too."""
+With --intercept, HAProxy and nginx show their clients the upstream's certificate, and reprise shows a certificate of its local authority.
+For reprise, wrk runs as another user and connects to the upstream; a rule redirects its connections to a transparent listener. This needs
+nft too."""
 import argparse
 import contextlib
 import os
@@ -119,7 +121,7 @@ def make_certificates(folder):
 
 @contextlib.contextmanager
 def running(command, cpu, port, folder):
-    """Starts the process. Yields it when its port accepts connections."""
+    """Starts a process, and yields it when its port accepts connections. Ends the process afterwards."""
     with open(folder / f"{Path(command[0]).name}.out", "ab") as log, \
             subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=log, stderr=log, start_new_session=True) as process:
         try:
@@ -148,7 +150,7 @@ def cpu_nanoseconds(session):
 
 
 def load(url, seconds, given):
-    """Returns the number of finished requests. Ends the run if one failed."""
+    """Runs wrk and returns the number of finished requests. Ends the script if a request failed."""
     wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{seconds}s", url]
     who = ["setpriv", f"--reuid={CLIENT}", "--clear-groups"] if given.intercept else []
     said = subprocess.run([*who, "taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
@@ -169,7 +171,8 @@ def measure(name, command, port, url, folder, given):
 
 
 def prepare_interception(folder, texts, ports):
-    """Makes clients use TLS: the peers have the upstream's certificate, and a rule of this network redirects to reprise."""
+    """Prepares --intercept: HAProxy and nginx get the upstream's certificate, and a rule in this network redirects the
+    client's connections to reprise."""
     both = (folder / "leaf.pem").read_text(encoding="utf-8") + (folder / "leaf.key").read_text(encoding="utf-8")
     (folder / "both.pem").write_text(both, encoding="utf-8")
     texts["haproxy"] = texts["haproxy"].replace("{port} backlog 4096", "{port} backlog 4096 ssl crt {folder}/both.pem")

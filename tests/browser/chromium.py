@@ -14,15 +14,15 @@ from pathlib import Path
 from harness import PATIENCE, eventually
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# A container has no user namespaces for the sandbox, and a small /dev/shm. The browser fetches only what the page
-# requests.
+# In a container, the sandbox has no user namespaces and /dev/shm is small. Other flags keep the browser from sending
+# requests that the page does not cause.
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
          "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-extensions", "--hide-scrollbars", "--no-proxy-server", "--force-color-profile=srgb", "--lang=en-GB"]
 
 
 def program():
-    """Returns the path of the browser, or None."""
+    """Returns the path of the browser, or None if it is not installed."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 

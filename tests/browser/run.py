@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plays the status page in Debian's Chromium: every function test_* of every test_*.py here, with a reprise that has traffic. Pictures
-of it go to build/screenshots; --pictures renews the one in docs/pictures."""
+"""Tests the status page in Debian's Chromium, with a reprise that has traffic: runs every function test_* of every test_*.py in this
+folder. Screenshots of the page go to build/screenshots; --pictures updates the screenshot in docs/pictures."""
 import argparse
 import importlib
 import os

@@ -37,7 +37,8 @@ def admin_url(reprise):
 
 @contextlib.contextmanager
 def opened(browser, url, **looks):
-    """Yields an open page. Checks at the end that it had no error and sent requests only to its own listener."""
+    """Yields an open page. Checks at the end that the page had no error and sent requests only to the admin listener
+    that served it."""
     with browser.page(**looks) as page:
         page.open(url)
         page.expect_text("#link", "live")
@@ -75,7 +76,8 @@ def test_page_shows_live_traffic_and_keeps_updating(browser):
 
 
 def test_page_computes_quantiles_rates_and_units_correctly(browser):
-    """Compares quantiles and rates with values computed by hand, and checks a counter that falls."""
+    """Compares quantiles and rates with values computed by hand. One counter falls between two updates, as after a
+    restart."""
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         equal(page.evaluate("quantile(0.5, [0, 10, 0], [1, 2])"), {"seconds": 1.5, "above": False})
         equal(page.evaluate("quantile(0.99, [1, 1, 98], [1, 2])"), {"seconds": 2, "above": True})
@@ -356,7 +358,7 @@ def test_page_polls_when_all_event_streams_are_in_use_and_returns_to_live_update
 
 
 def test_open_page_keeps_a_bounded_request_history(browser):
-    """After hundreds of stories, the page keeps no more than it shows."""
+    """After the histories of hundreds of requests have arrived, the page keeps only those that it shows."""
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(
             defaults={"retry": {"max_attempts": 1}}) as reprise, opened(browser, admin_url(reprise)) as page:
         paths = itertools.count()

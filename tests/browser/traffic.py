@@ -1,5 +1,5 @@
-"""Starts a reprise with everything to show: routes of every kind, requests that are retried, rejected and given up,
-an open circuit, a pause, and a failed reload."""
+"""Starts a reprise whose status page has something to show in every part: routes of every kind, requests that are
+retried, rejected and given up, an open circuit, a pause, and a failed reload."""
 import contextlib
 import threading
 
@@ -20,7 +20,7 @@ SCRIPTS = {
 
 
 class Cycle(Upstream):
-    """Repeats a script from its beginning."""
+    """An upstream that starts its script again after the last step."""
 
     def _play(self, connection, request, step):
         script = self.scripts.get(request.path, self.otherwise)

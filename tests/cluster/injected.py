@@ -1,5 +1,5 @@
-"""Tests the output of `reprise inject` for a corpus of manifests on a real API server: it is accepted, and only
-reprise was added."""
+"""Tests `reprise inject` with a corpus of manifests. A real API server must accept each result, and the result must
+differ from the original only by what belongs to reprise."""
 import json
 import subprocess
 from pathlib import Path
@@ -11,8 +11,8 @@ OPTIONS = {"no options": [],
            "all options": ["--image", "registry.example/reprise:9", "--image-pull-policy", "Always", "--pull-secret", "keys", "--run-as-user", "none",
                            "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1,memory=128Mi,ephemeral-storage=2Gi", "--config", str(CONFIG),
                            "--label", "--scrape"]}
-# A template and a Pod that share metadata through an anchor, and a limit below the request that an option sets: these
-# cannot be injected with options.
+# These two cannot be injected with options: in the first, a template and a Pod share their metadata through an anchor;
+# in the second, a limit is below the request that an option sets.
 CANNOT_CARRY = ("shared_metadata.yaml", "the shape 'a limit below the usual request'")
 VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")} | {
     "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}
@@ -27,8 +27,8 @@ def inject(program, text, *arguments):
 
 
 def comes_back(program, text, options):
-    """Returns the manifest with reprise. Checks that a second injection changes nothing, and that removal restores
-    the original bytes."""
+    """Returns the manifest after the injection. Checks that a second injection changes nothing, and that `--remove`
+    restores the bytes of the original."""
     once = inject(program, text, *options)
     assert inject(program, once, *options) == once, "twice is not once"
     assert inject(program, once, "--remove") == text, "the way back ends elsewhere"
@@ -36,7 +36,7 @@ def comes_back(program, text, options):
 
 
 def pods_in(thing):
-    """Returns the mappings that have a Pod's metadata and spec."""
+    """Returns the Pods and Pod templates in a Kubernetes object: the mappings that have a Pod's metadata and spec."""
     if thing["kind"] == "List":
         return [pod for item in thing["items"] for pod in pods_in(item)]
     if thing["kind"] == "Pod":
@@ -49,7 +49,7 @@ def pods_in(thing):
 
 
 def without_ours(thing):
-    """Removes what reprise adds. Changes `thing`."""
+    """Removes everything that reprise or the server adds from an object. Changes and returns `thing`."""
     for pod in pods_in(thing):
         spec, metadata = pod["spec"], pod.get("metadata") or {}
         for folder, keys in OURS.items():
@@ -64,7 +64,8 @@ def without_ours(thing):
 
 
 def without_the_servers(thing):
-    """Removes what the server generates, and what follows from reprise's additions. Changes `thing`."""
+    """Removes the fields that the server generates, and fields whose value depends on reprise's additions. Changes and
+    returns `thing`."""
     thing.pop("status", None)
     thing.get("spec", {}).pop("selector", None)  # a Job's selector is generated; inject never changes an author's selector
     for pod in [thing, *pods_in(thing)]:
@@ -75,7 +76,7 @@ def without_the_servers(thing):
         metadata["labels"] = {key: value for key, value in (metadata.get("labels") or {}).items()
                               if key not in OURS["labels"] and not key.endswith(("controller-uid", "job-name"))}
         pod["metadata"] = metadata
-        # The sum over the containers, if the author has set none.
+        # If the author sets no requests for the whole Pod, the server sets them to the sum over its containers.
         pod.get("spec", {}).get("resources", {}).pop("requests", None)
     return thing
 
@@ -92,7 +93,8 @@ def things_in(documents):
 
 
 def seen_by(server, text):
-    """Returns the objects as the server would store them, in order. An unknown field is a failure."""
+    """Returns the objects of a manifest as the server would store them, in order. Fails if the server does not know a
+    field."""
     done = server.kubectl("create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-", text=text.decode())
     assert done.returncode == 0, done.stderr
     return things_in(done.stdout)
@@ -107,7 +109,8 @@ def is_injected(server, program, text, options):
 
 
 def fits(server, program, kind, spec, options):
-    """Checks a namespace with requirements for every container: the Pod is accepted only with the options."""
+    """Checks injection into a namespace that has requirements for every container (a LimitRange or ResourceQuota): the
+    server accepts the Pod only if it was injected with `options`."""
     namespace = kind.lower()
     assert server.kubectl("create", "namespace", namespace).returncode == 0
     demand = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "demand", "namespace": namespace}, "spec": spec}
@@ -127,7 +130,7 @@ def fits(server, program, kind, spec, options):
 
 
 def cases(server, program, shapes):
-    """Yields the cases. `shapes`: Pods as mappings, by name."""
+    """Yields the test cases. `shapes` maps a name to a Pod."""
     server.knows("argoproj.io", "v1alpha1", "Rollout")
     texts = {file.name: file.read_bytes() for file in sorted(CORPUS.iterdir())}
     texts |= {f"the shape '{name}'": json.dumps(pod, indent=2).encode() for name, pod in shapes.items()}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Plays the manifests of deploy/kubernetes on a real API server: what it accepts, what `reprise inject` makes of a corpus, and what the
-policy makes of Pods of every shape.
+"""Tests deploy/kubernetes on a real API server: the server must accept every manifest and every result of `reprise inject`, and the policy
+must inject reprise correctly into Pods of every shape.
 
-    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    where the binaries come from: server.py"""
+    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    server.py says how to get the binaries in FOLDER"""
 import argparse
 import json
 import subprocess
@@ -49,7 +49,8 @@ def pods_of(server, *arguments):
 
 
 def transparent_needs_privileged(server):
-    """Only the redirecting container needs the privilege."""
+    """Checks that the Pod of transparent.yaml needs a privileged namespace only because of the container that sets the
+    redirect rules."""
     pod = pods_of(server, "-f", str(FOLDER / "transparent.yaml"))["app-transparent"]
     assert refusal(server, "privileged", pod) == ""
     for level in ("baseline", "restricted"):
@@ -88,12 +89,13 @@ def has_the_policy(server):
 
 
 def removes_the_policy(server):
-    """One command removes policy and binding, in any order, and no Pod is rejected meanwhile."""
+    """Checks that one command removes the policy and its binding, and that no Pod is rejected while only one of the two
+    is removed."""
     assert server.kubectl("delete", "-f", str(FOLDER / "policy.yaml")).returncode == 0
     server.until(lambda: "initContainers" not in server.created(pod_of(SHAPES[0]))["spec"], "the policy has gone")
 
 
-# Every value of the chart, different from its default: as strings, and as numbers and empty values.
+# Values for the chart: VALUES sets every value to another one than its default; NUMBERS has numbers and empty texts.
 VALUES = {"image": {"repository": "registry.example:5000/reprise", "tag": "9", "pullPolicy": "Always", "pullSecret": "keys"}, "runAsUser": "none",
           "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}},
           "noProxy": ["only.chart.example", ".all.example"], "configuration": "version: 1   # it's \\\\ \"quoted\"\n",
@@ -118,8 +120,8 @@ def render(*arguments, text=None):
 
 
 def apply_chart(server, sign, *arguments, text=None):
-    """Applies the chart and waits until its policy has replaced the earlier one: only the new one puts `sign` into a
-    Pod."""
+    """Applies the chart and waits until its policy has replaced the earlier policy. Only the new policy puts the text
+    `sign` into a Pod."""
     lint = subprocess.run([cluster.binary("helm"), "lint", "--strict", str(FOLDER / "chart"), *arguments], input=text, capture_output=True, text=True, check=False)
     done = render(*arguments, text=text)
     assert (lint.returncode, done.returncode) == (0, 0), lint.stdout + done.stderr
@@ -145,7 +147,8 @@ def obeys_every_value(server):
 
 
 def obeys_numbers_and_nothing(server):
-    """Helm reads a number in a file as a float. An empty limit means no limit, except for a Guaranteed Pod."""
+    """Checks that numbers in a values file work, although Helm reads them as floats. Checks that an empty limit means
+    no limit, except for a Guaranteed Pod."""
     apply_chart(server, ".numbers.example", "--values", "-", text=json.dumps(NUMBERS))
     pod = server.created(pod_of(SHAPES[0]))
     takes_the_config_map(pod)
@@ -163,7 +166,8 @@ def refuses_mistakes():
 
 
 def is_for_older_clusters():
-    """If the API has no v1 of the policy, the chart uses v1beta1. Nothing else differs."""
+    """Checks that the chart uses v1beta1 of the policy if the cluster's API has no v1, and that nothing else
+    differs."""
     done = subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--kube-version", "1.34.0"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.replace("k8s.io/v1beta1", "k8s.io/v1") == render().stdout and "k8s.io/v1beta1" in done.stdout
@@ -177,7 +181,7 @@ def cases(server, program):
     yield "transparent.yaml needs a namespace of the level privileged", lambda: transparent_needs_privileged(server)
     yield "every other Pod is accepted where the level is restricted", lambda: shipped_pods_are_restricted(server)
     yield "the sidecar is accepted where the level is restricted", lambda: sidecar_is_restricted(server, program)
-    # Runs before the policy, which also puts reprise into Pods.
+    # These cases run before the policy is installed, because the policy also injects reprise into Pods.
     yield from injected.cases(server, program, {shape.name: pod_of(shape) for shape in SHAPES if shape.namespace == "default"})
     yield "the policy comes into force", lambda: has_the_policy(server)
     for shape in SHAPES:

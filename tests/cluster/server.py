@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-START = 300  # seconds until a server on a busy machine has started; usually about ten
+START = 300  # maximum seconds until a server has started: about ten are usual, a busy machine needs more
 
 
 def binary(name):

@@ -1,4 +1,4 @@
-"""Pods of every shape for the policy of deploy/kubernetes, each with its expected result."""
+"""Pods of every shape, to test the policy of deploy/kubernetes. Each shape has the expected result."""
 from dataclasses import dataclass, field
 from typing import Callable
 

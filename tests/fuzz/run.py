@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the fuzz targets, each until it has played so many inputs or so many seconds, several at once.
+"""Runs the fuzz targets, several at once. Each target ends after --runs inputs or --seconds seconds.
 
     python3 tests/fuzz/run.py                            all, half a million inputs or 13 seconds each
     python3 tests/fuzz/run.py --runs 100000 --seconds 4  the short form of the gate
     python3 tests/fuzz/run.py --only framing --seed fresh --keep --runs 100000000 --seconds 3600
 
-Each run begins at the seeds in the tree, so that the same seed plays the same on every machine; with --keep it begins
-at what earlier runs with --keep found as well (build/fuzz/corpus), and adds to it. Inputs that broke a law lie in
-build/fuzz/found. Speed is counted by CPU time, so that a busy machine is no failure. The figures go to
-build/figures/fuzz.json; the last line is `N passed, N failed, N skipped`.
+Each run starts from the corpus in the repository, so the same random seed gives the same inputs on every machine. With
+--keep, a run also starts from the inputs that earlier runs with --keep have found (build/fuzz/corpus), and adds new
+ones. Inputs that broke a law (an invariant) are written to build/fuzz/found. Speed is measured in CPU time, so that a
+busy machine causes no failure. The figures go to build/figures/fuzz.json; the last line is `N passed, N failed, N
+skipped`.
 """
 import argparse
 import concurrent.futures
@@ -26,7 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import chance  # noqa: E402
 from junit import Suite  # noqa: E402
 
-# name: (longest input, dictionary, expected inputs per CPU second, further folders with seeds)
+# name: (maximum length of an input, dictionary, expected inputs per CPU second, further folders with initial inputs)
 TARGETS = {
     "request_head": (512, "http", 50_000, ()),
     "request_body": (256, "http", 50_000, ()),
@@ -50,7 +51,7 @@ TARGETS = {
     "inject": (1024, "kubernetes", 2_000, ()),
     "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
-TOLERANCE = 20  # machines differ, and a busy one shares its caches: only a speed below a twentieth is a failure
+TOLERANCE = 20  # fails only below a twentieth of the expected speed: machines differ, and other processes use the caches too
 LEAST = 200  # a run with fewer inputs proves nothing
 
 
@@ -63,8 +64,8 @@ def play(name, given):
 
 
 def play_from(name, given, found):
-    """Runs one target with the inputs in folder `found` as well, and adds new ones to it. If a busy machine runs too
-    few inputs in the time, runs again without a time limit."""
+    """Runs one target. Also uses the inputs in the folder `found`, and adds new inputs to that folder. If the target
+    has run too few inputs within the time limit, runs it again without a time limit."""
     figures, why, readings = run_target(name, given.runs, given.seconds, found)
     if why is None and figures["executions"] < min(LEAST, given.runs):
         figures, why, readings = run_target(name, LEAST, 0, found)
@@ -83,7 +84,8 @@ def run_target(name, runs, seconds, found):
     if words:
         command.append(f"-dict={ROOT}/tests/fuzz/{words}.dict")
     command += [str(found), f"{ROOT}/tests/fuzz/corpus/{name}", *(f"{ROOT}/{seed}" for seed in seeds)]
-    # Disables address randomization: the sanitizer of clang 14 cannot place its shadow memory at all addresses.
+    # `setarch -R` disables address randomization, because with it the sanitizer of clang 14 sometimes cannot map its
+    # shadow memory.
     environment = {**os.environ, "ASAN_OPTIONS": "malloc_context_size=3:quarantine_size_mb=16"}
     with tempfile.TemporaryFile(mode="w+", errors="replace") as log:
         process = subprocess.Popen(["setarch", "-R", *command], stdout=log, stderr=log, env=environment)  # pylint: disable=R1732
@@ -97,7 +99,7 @@ def run_target(name, runs, seconds, found):
                "edges": int((re.findall(r" cov: (\d+) ", said) or ["0"])[-1])}
     why = None
     if process.returncode != 0:
-        # Puts the broken invariant and its input first: only both ends of a long log are kept.
+        # Repeats the broken invariant and its input before the end of the log, because a long log is shortened.
         told = re.findall(r"^(?:not so: |Base64: |SUMMARY: ).*", said, re.M)
         why = "\n".join([*told, *said.splitlines()[-60:]])
     elif os.environ.get("REPRISE_NIGHT") == "1" and figures["per_cpu_second"] * TOLERANCE < speed:

@@ -1,4 +1,5 @@
-"""Defines the real clients: the command of each, the ways into reprise that it supports, and how it trusts a CA."""
+"""Defines the real clients: the command of each client, the ways in which it can send requests through reprise, and how
+it is made to trust a CA."""
 import shutil
 from dataclasses import dataclass, field
 from typing import Callable, Optional
@@ -19,8 +20,9 @@ PYTHON = "/usr/bin/python3" if shutil.which("/usr/bin/python3") else "python3"
 
 @dataclass
 class Ask:
-    """One call of a client. `base`: the case's own folder on the server. `ca`: file of the trusted CA; `truststore`:
-    the same for Java. `folder`: the client's own folder. `programs`: folder of the test programs."""
+    """One call of a client. `base`: URL under which the server has the files of this case. `ca`: file of the trusted
+    CA; `truststore`: the same CA for Java. `folder`: working folder of the client. `programs`: folder of the test
+    programs."""
 
     way: str
     method: str
@@ -47,9 +49,10 @@ class Ask:
 
 @dataclass
 class Client:
-    """A client. `command(ask)`: its words, or a text for a shell. `ways`: for each supported way, the environment or
-    the words in front. `scenarios`: what the client can do. `tree(base)`: the files that it fetches, and the one that
-    is cut. `why`: the reason for each way that it does not support."""
+    """A client. `command(ask)`: the command as a list of words, or as a text for a shell. `ways`: for each supported
+    way into reprise, the environment variables or the words before the command. `scenarios`: the scenarios that the
+    client supports. `tree(base)`: the files that the client fetches, and the name of the file whose download breaks
+    once. `why`: for each unsupported way, the reason."""
 
     name: str
     command: Callable
@@ -78,7 +81,8 @@ EVERY = {"variable": variables(), **PLAIN, **EXEC}
 
 
 def program(*interpreter):
-    """Returns the command of a script in tests/interop/programs, with arguments METHOD URL [FILE]."""
+    """Returns a function that gives the command for a script in tests/interop/programs, with the arguments METHOD URL
+    [FILE]."""
     *words, script = interpreter
     return lambda ask: [*words, f"{ask.programs}/{script}", *ask.words]
 
@@ -97,7 +101,8 @@ def curl(ask):
 
 
 def bundle_of(ask):
-    """Returns the CA file for a client that reads no variable: under exec, a word that its shell expands."""
+    """Returns the CA file for a client that does not read a CA variable from its environment. Under `exec --intercept`
+    returns the name of a variable, which the client's shell expands."""
     return "$SSL_CERT_FILE" if ask.way == "exec --intercept" else ask.ca
 
 

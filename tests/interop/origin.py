@@ -1,5 +1,5 @@
-"""The upstream of the real clients, in a separate network: a script for each case, and the files that package tools
-fetch."""
+"""The upstream for the tests with real clients. It is in a separate network, and has a script of responses for each
+case, and the files that package tools fetch."""
 import base64
 import contextlib
 import hashlib
@@ -118,8 +118,8 @@ def served(content, path):
 
 
 class Closing:
-    """An upstream that closes a connection if its client asks for that (RFC 9112, section 9.6): some clients read to
-    the end."""
+    """An upstream that closes a connection if the request has `Connection: close` (RFC 9112, section 9.6), because some
+    clients read until the connection is closed."""
 
     def _play(self, connection, request, step):
         return super()._play(connection, request, step) and (request.field("Connection") or "").lower() != "close"
@@ -134,7 +134,7 @@ class Secure(Closing, TlsUpstream):
 
 
 class Origin:
-    """`app.test` on ports 80 and 443 of that host, with one set of scripts for both."""
+    """The server `app.test`, on ports 80 and 443 of `host`. Both ports use the same scripts."""
 
     def __init__(self, host):
         self.host = host
@@ -157,8 +157,8 @@ class Origin:
             server.__exit__(*error)
 
     def lay(self, tree, below, fails, cut=None):
-        """Serves each file of a tree below that path after `fails` responses of 503. The file `cut` breaks in the
-        middle first."""
+        """Serves each file of a tree below the path `below`, after `fails` responses with 503. The first download of
+        the file `cut` breaks in the middle."""
         for name, content in tree.items():
             last = resumable(content, len(content) // 2) if name == cut else served(content, name)
             self.scripts[f"{below}/{name}"] = [503] * fails + [last]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Drives real clients through every way into reprise that suits them, and keeps the table of what they were seen to do.
+"""Runs real clients through reprise in every way that each client supports, and compares the results with a table.
 
     python3 tests/interop/run.py [--bin build/release/reprise] [--only PATTERN] [--write]
 
-Each case is a client, a way and a scenario; all of them run in a network of their own, with `app.test` on another host of it. The table
-in README.md beside this file is written with --write, and compared without: all but the versions, which are of the machine that wrote it.
-What is not installed is skipped by name."""
+Each case is a client, a way into reprise and a scenario. All cases run in a separate network, where another host is `app.test`. With
+--write, the script writes the table into README.md beside this file; without it, it compares the table, except for the versions of the
+clients. A client that is not installed is skipped and named."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -41,7 +41,7 @@ TIMEOUT = 90  # seconds that a client may take
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 COLUMNS = ("get", "post", "upload", "download", "https")
 WORDS = {"get": "retried", "post": "once", "upload": "replayed", "download": "resumed", "websocket": "retried"}
-# Scenarios that are shown in the column of another one.
+# Scenarios without their own column in the table: each is shown in the column of another scenario.
 COLUMN = {"websocket": "get", "secure websocket": "https"}
 
 
@@ -64,7 +64,7 @@ class Stage:
         self.origin, self.folder = origin, folder
         self.count, self.lock = 0, threading.Lock()
         self.truststore = f"{folder}/truststore"
-        self.transparent = "none played yet"  # reason why this way is not available, or empty
+        self.transparent = "none played yet"  # reason why the transparent way is not available; empty if it is
 
     def next_path(self):
         with self.lock:
@@ -122,13 +122,13 @@ def written(client, way, ask):
     if way.startswith("exec"):
         words = ["reprise", "exec", *(["--intercept", HOST] if "intercept" in way else []), "--"]
     if words and isinstance(command, str):
-        # A text for a shell is one argument of the shell that the front starts.
+        # Words before the command need a list: a text with shell syntax becomes an argument of `sh -c`.
         command = ["sh", "-c", command] if re.search(r"[$|&]", command) else shlex.split(command)
     return environment, [*words, *command] if isinstance(command, list) else command
 
 
 def line(client, way):
-    """Returns the command line that sends a GET of URL by that way, as it was run."""
+    """Returns the command line with which the client sends a GET of URL in this way, as the table shows it."""
     if "line" in client.ways[way]:
         return client.ways[way]["line"]
     environment, command = written(client, way, Ask(way, "GET", "URL", path="/"))
@@ -142,7 +142,7 @@ def line(client, way):
 
 
 def run(stage, client, ask):
-    """Runs one call. Returns (exit code, standard output, error output)."""
+    """Runs one call of a client. Returns (exit code, standard output, error output)."""
     environment, command = written(client, ask.way, ask)
     if isinstance(command, str):
         command = ["sh", "-c", command]
@@ -195,8 +195,9 @@ def judge(stage, client, scenario, ask, path, got):
     """Checks the upstream's side: the number of requests, and their content."""
     server = stage.origin.secure if is_secure(ask.way, scenario) else stage.origin.plain
     requests = stage.origin.asked(server, path)
-    # exec has no configuration here and adds no Via, so its last line counts the requests. An upgraded connection is
-    # a tunnel and no request there (row N13): a client that cannot retry got a 503, and then the echo.
+    # Under exec, reprise adds no Via, so the count of requests in its last line proves that they went through it. This
+    # count excludes a request that was upgraded to a tunnel (row N13). Then the repeated request is the proof, because
+    # the client itself does not retry.
     repeated = "websocket" in scenario and len(requests) > 1
     counted = ask.way.startswith("exec") and (repeated or re.search(r"reprise: [1-9]\d* requests", str(got)))
     through = outcome(ask.way, scenario) == "tunnelled" or counted or any(request.field("Via") for request in requests)
@@ -334,7 +335,7 @@ def play_all(stage, only, suite):
             told = f"{type(error).__name__}: {error}"
         return name, time.monotonic() - start, told, None
 
-    # A starting client uses CPU first, then waits.
+    # Twice as many cases as cores run at once, because a client uses CPU only while it starts, and then waits.
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
         for name, seconds, failure, why in pool.map(one, list(cases(only))):
             if why:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The fields of the Kubernetes API that the manifests here may use, and what an object says beyond them.
+"""Checks that Kubernetes manifests use only fields of the Kubernetes API. The known fields are in fields.json.
 
-fields.json is made from the published OpenAPI schema, as the npm packages kubernetes-models (Kubernetes) and
-@kubernetes-models/prometheus-operator (PodMonitor) carry it in their type declarations:
+fields.json is generated from type declarations of two npm packages, which are made from the published OpenAPI schemas:
+kubernetes-models (Kubernetes) and @kubernetes-models/prometheus-operator (PodMonitor):
 
   npm install --ignore-scripts kubernetes-models@5.1.0 @kubernetes-models/prometheus-operator@6.0.0
   python3 tests/manifests/fields.py --write node_modules
@@ -36,11 +36,12 @@ class Declarations:
         self.modules, self.found, self.imports = Path(modules), {}, {}
 
     def declare(self, file, name=None):
-        """Returns the table's name for the main type that this file (without .d.ts) declares."""
+        """Declares the main type of the file `file`.d.ts, or its type `name`, in `found`. Returns the key of that type
+        in `found`."""
         key = file.relative_to(self.modules).as_posix()
         if key in self.found:
             return "@" + key
-        self.found[key] = "anything"  # for recursive types
+        self.found[key] = "anything"  # ends the recursion if the type contains itself
         text = re.sub(r"/\*.*?\*/", "", (file.parent / (file.name + ".d.ts")).read_text(encoding="utf-8"), flags=re.S)
         imports = {name.strip(): path for names, path in re.findall(r'import \{([^}]*)\} from "([^"]+)"', text) for name in names.split(",")}
         begin = re.search(r"export interface (\w+)[^{]*(?=\{)|export (?:declare )?type (I\w+) = ", text)
@@ -130,14 +131,14 @@ def write(modules):
 
 
 class Fields:
-    """Checks objects. `whole` is false for a patch, which may lack required fields."""
+    """Checks Kubernetes objects against fields.json. `whole` is false for a patch, which may omit required fields."""
 
     def __init__(self):
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         self.kinds, self.types = table["kinds"], table["types"]
 
     def faults(self, thing, whole=True):
-        """Returns the faults of an object, each as `path: what`."""
+        """Returns the faults of an object, each as a text `PATH: FAULT`."""
         if not isinstance(thing, dict):
             return ["no object"]
         if thing.get("kind") == "List":
