@@ -44,8 +44,8 @@ def shown(dashboard):
 
 
 def expressions(dashboard):
-    """Yields (panel or variable, query, legend format) for each query of the dashboard. The format `__auto` shows all
-    labels."""
+    """Yields (place, query, legend format) for each query of the dashboard; the place names a panel or an annotation.
+    The format `__auto` shows all labels."""
     for panel in shown(dashboard):
         for target in panel["targets"]:
             yield f"{panel['title']}, {target['refId']}", target["expr"], target["legendFormat"]

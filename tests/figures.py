@@ -51,9 +51,10 @@ ROWS = [
     Row("policy stories, every one up to five attempts", "stories_night", "policy_stories", "policy stories enumerated", 2_171_616),
     Row("policy stories at random", "stories_night", "policy_stories", "policy stories random", 1_000_000),
     lost("... that broke a law", "stories_night", "policy_stories", "laws broken"),
-    # An attempt whose connection was refused is refunded to the budget, because it causes no load on the upstream. So
-    # every waiting request can be retried until the upstream has restarted. Over ten seconds, the attempts that are not
-    # refunded stay within the budget.
+    # During an outage, connections are refused. A refused attempt is refunded to the budget, because it causes no load,
+    # so that every waiting request survives a restart of the upstream. A waiting request still holds a part of the
+    # budget. Therefore the retries in ten seconds stay within the budget, although by default the six attempts of one
+    # request are spread over only 4 s.
     Row("an outage of 60 s: attempts in any 10 s, % of the requests", "stories_night", "policy_stories", "outage load percent", most=130),
     Row("... in any second after the return, %", "stories_night", "policy_stories", "load percent after an outage", most=250),
     Row("... new requests succeed after the return, ms", "stories_night", "policy_stories", "outage recovery milliseconds", most=50),
@@ -109,15 +110,15 @@ def problems(folder, groups):
 
 
 def written():
-    """Returns the rows of the table in the page: (name, value, bound)."""
+    """Returns the rows of the table in tests/README.md: (name, value, bound)."""
     found = TABLE.search(PAGE.read_text(encoding="utf-8"))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in (found.group(2) if found else "").splitlines()]
     return [tuple(row) for row in cells if len(row) == 3][2:]
 
 
 def paper_problems():
-    """Checks that rows and bounds of the page equal those of this file, and that its values are within the bounds.
-    The values come from an earlier run."""
+    """Yields a message for each fault of the table in tests/README.md: its rows and bounds must equal those of ROWS,
+    and its values, which come from an earlier run, must be within the bounds."""
     rows = written()
     if not rows:
         print("tests/README.md has no table yet: python3 tests/figures.py --write after a night")

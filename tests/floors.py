@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails if code breaks the rules of its storey (layer) or its room (module): includes that are not allowed, a clock or
-randomness in code that must get them as arguments, forbidden names, files or functions that are too long."""
+randomness in code that must get them as arguments, names that are forbidden, files that are too long."""
 import re
 import sys
 import tempfile

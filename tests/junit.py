@@ -2,11 +2,11 @@
 """Collects the results of several test programs as JUnit XML files in FOLDER, and prints how many tests passed, failed
 and were skipped. NAME is the name of the test or suite in the results.
 
-    junit.py command FOLDER NAME COMMAND...   runs COMMAND as one test; it passes if the exit code is 0 junit.py suite
-    FOLDER NAME COMMAND...     runs COMMAND, a program of many tests; $REPRISE_RESULTS names the folder for its XML
-    files junit.py ctest FOLDER NAME CTEST...       runs CTEST, a ctest command whose tests are GoogleTest programs
-    junit.py end FOLDER [--night] ends a run: prints skipped, failed and flaky tests, and the line `N passed, N failed,
-    N skipped`
+    junit.py command FOLDER NAME COMMAND...   runs COMMAND as one test; it passes if the exit code is 0
+    junit.py suite FOLDER NAME COMMAND...     runs COMMAND, a program of many tests, which writes XML files to $REPRISE_RESULTS
+    junit.py ctest FOLDER NAME CTEST...       runs CTEST, a ctest command whose tests are GoogleTest programs
+    junit.py end FOLDER [--night]             ends a run: prints skipped, failed and flaky tests, and the line
+                                              `N passed, N failed, N skipped`
 
 The reason of a skipped test starts with a class from CLASSES (`namespaces: no veth`). In CI, a skip for any other reason is a failure. A
 test that fails, and passes when it is run again alone, is flaky. A run may have two flaky tests; with --night (the nightly run), none."""
@@ -76,7 +76,7 @@ class Suite:
             case()
         except not_played as why:
             self.skips(name, str(why))
-        except Exception as error:  # the remaining cases still run
+        except Exception as error:  # any failure of this case, because the other cases must still run
             printed = (getattr(error, stream, None) or "" for stream in ("stdout", "stderr"))
             self.fails(name, traceback.format_exc() + "".join(map(str, printed)))
         else:

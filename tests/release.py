@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the cheap steps of deploy/release/release.sh, and checks the release workflow against them.
+"""Tests the fast steps of deploy/release/release.sh, and checks that the release workflow runs the steps of that
+script.
 
     python3 tests/release.py
 
-Group `releases` of the night runs the expensive steps, packages and image (tests/package)."""
+The slow steps, packages and image, are tested by tests/package in the nightly test group `releases`."""
 import json
 import os
 import re
@@ -25,7 +26,7 @@ VERSION = re.search(r"^project\(reprise VERSION ([0-9.]+)", (ROOT / "CMakeLists.
 
 
 class Tree:
-    """A repository with only the files that the script reads."""
+    """A temporary repository that has only the files that release.sh reads."""
 
     FILES = ("CMakeLists.txt", "CHANGELOG.md", "Dockerfile", "deploy/debian/changelog", "deploy/packages.sh", "deploy/release/release.sh")
 
@@ -148,7 +149,7 @@ def workflow(name):
 
 
 def needs_of(jobs, name):
-    """Returns every job that must succeed before this one starts."""
+    """Returns every job that must succeed before the job `name` starts."""
     needs = jobs[name].get("needs", [])
     needs = [needs] if isinstance(needs, str) else needs
     return set(needs).union(*(needs_of(jobs, other) for other in needs))
@@ -171,7 +172,8 @@ def test_nothing_is_published_before_gate_and_night_pass():
 
 
 def test_tag_does_not_start_the_gate_twice():
-    """Both runs would have the same concurrency group, and one would cancel the other."""
+    """If a tag started the gate workflow directly and through the release workflow, both runs would have the same
+    concurrency group, and one would cancel the other."""
     equal(workflow("ci.yml")[1]["push"], {"branches": ["**"]})
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fails if a row of docs/requirements/robustness.md has no test with its id in the name, if a test is named after an id that no rule book has, or
-if a row of the specification has changed since docs/requirements adopted it.
+"""Checks that tests and requirements match. Fails if no test has the id of a row of docs/requirements/robustness.md in its name, if the id in
+the name of a test does not exist, or if a row of the specification has changed since docs/requirements adopted it.
 
-The specification lies beside the repository (../shared/spec); without it that part is not checked. docs/requirements/adopted.txt holds a digest of
-each row in the wording that docs/requirements was written from, or `awaited` for a row that is not built yet. After a row is adopted:
-`requirements.py --adopt ID`, for every id that changed."""
+The specification is beside the repository (../shared/spec). If it is absent, its rows are not compared. docs/requirements/adopted.txt has,
+for each row of the specification, a digest of the adopted text, or `awaited` if the row is not built yet. After you have adopted changed
+rows in docs/requirements, run `requirements.py --adopt ID...` with their ids."""
 import collections
 import hashlib
 import re
@@ -26,7 +26,7 @@ SMALL = re.compile(r"(?<![^_])(?:[a-l]\d+|r\d+[a-f]?)(?![^_])")
 
 
 def entries(root, book):
-    """Returns {id: rest of its row} of one rule book."""
+    """Returns {id: rest of the row} for each row of one file of docs/requirements."""
     return dict(ENTRY.findall((root / "docs/requirements" / book).read_text(encoding="utf-8")))
 
 
@@ -35,8 +35,8 @@ def rows_to_test(book):
 
 
 def ids_of(name):
-    """Returns the ids at the start of a name: `A4_A18_never_...` has two. In `R15AndR17TheCap...` a capital letter
-    ends the first."""
+    """Returns the ids at the start of a name: two for `A4_A18_never_...`. In `R15AndR17TheCap...` the capital letter
+    after the id R15 ends the ids."""
     ids = re.match(r"(?:(?:[A-N]\d+|R\d+[a-f]?)_)*", name).group(0)
     clause = re.match(r"R\d+(?=[A-Z])", name)
     return set(ids.rstrip("_").split("_")) - {""} | ({clause.group(0)} if clause else set())
@@ -50,7 +50,8 @@ def names_of_tests(root):
 
 
 def problems(names, rows, known):
-    """Returns (id, problem) for rows without a test, and for names with an unknown or lower-case id."""
+    """Returns (id or test name, problem) for rows without a test, for unknown ids in test names, and for names with a
+    lower-case id."""
     tested = {found for name in names for found in ids_of(name)}
     found = [(row, "has no test with its id in the name") for row in rows if row not in tested]
     found += [(row, "is in no rule book") for row in sorted(tested - known)]
@@ -58,13 +59,14 @@ def problems(names, rows, known):
 
 
 def spec_rows(texts):
-    """Returns {id: digest} of the rows of the specification."""
+    """Returns {id: digest of the text} for the rows of the specification."""
     return {match[1] or match[3]: hashlib.sha256((match[2] or match[4]).encode()).hexdigest()[:12]
             for text in texts for match in SPEC_ROW.finditer(text)}
 
 
 def changed(spec, adopted):
-    """Yields (id, problem) for rows that are new, gone or different, except awaited ones."""
+    """Yields (id, problem) for each row of the specification that is new, was removed, or differs from its adopted
+    text. An awaited row may differ."""
     for row in sorted({*spec, *adopted}):
         if row not in adopted:
             yield row, "is new in the specification: add it to docs/requirements, or to adopted.txt as awaited"

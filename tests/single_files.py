@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compiles single files with both compilers and reads them with clang-tidy, because a unity build hides a missing include.
 
-    python3 tests/single_files.py [--base COMMIT]    the files that differ from the newest commit that is more than 24 hours old
-    python3 tests/single_files.py --all              the whole tree
+    python3 tests/single_files.py [--base COMMIT]    compiles the files that have changed since COMMIT (default: the newest commit that is over 24 hours old)
+    python3 tests/single_files.py --all              compiles all files
 
-Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source that includes it,
-and without what that source has precompiled.
-If more than 20 files differ, 20 of them are drawn by the hash of HEAD, and the night compiles the rest."""
+Needs the build folders build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source
+that includes it, but without the precompiled headers of that source.
+If more than 20 files have changed, 20 of them are chosen by the hash of HEAD; the nightly run compiles the others."""
 import argparse
 import concurrent.futures
 import functools
@@ -31,7 +31,8 @@ def git(*arguments):
 
 
 def changed_files(base):
-    """Returns paths that differ from `base`, with untracked files. Returns every file if there is no such commit."""
+    """Returns the paths of untracked files and of files that differ from the commit `base`. Returns all files if there
+    is no such commit."""
     bases = [base] if base else git("rev-list", "-1", "--before=24 hours ago", "HEAD")
     if not bases:
         return git("ls-files")
@@ -40,7 +41,7 @@ def changed_files(base):
 
 
 def drawn(files, most=MOST):
-    """Returns at most that many of the files. The same commit always draws the same ones."""
+    """Returns at most `most` of the files. The choice depends only on the commit."""
     if len(files) <= most:
         return files
     seed = git("rev-parse", "HEAD")[0]
@@ -61,7 +62,8 @@ def compile_commands(database):
 
 
 def build_precompiled(database, commands):
-    """Builds the precompiled headers that the commands name: clang names the compiled file, GCC the header beside it."""
+    """Builds the precompiled headers that the commands name. A clang command names the compiled file, a GCC command the
+    header beside it."""
     told = subprocess.run(["ninja", "-C", str(database), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
     known = {str(database / name) for line in told.splitlines() for name in [line.partition(":")[0]] if name.endswith((".pch", ".gch"))}
     named = {word for command in commands for word in command}
@@ -77,10 +79,10 @@ def files_that_include(header):
 
 
 def source_that_includes(header, commands):
-    """Returns the source of the same name, or the nearest one that includes the header, directly or not. None if no
-    source of the build does."""
+    """Returns the source with the header's name, or the nearest source that includes the header directly or indirectly.
+    Returns None if no source of the build includes the header."""
     headers = [header]
-    for name in headers:  # the list grows
+    for name in headers:  # the loop adds headers to this list
         near = [name.removesuffix(".hpp") + ".cpp", *files_that_include(name)]
         source = next((one for one in near if one in commands), None)
         if source is not None:
@@ -102,8 +104,8 @@ def without_precompiled(words):
 
 
 def command_for(path, commands):
-    """Returns the command for a source, or for a header with the flags of a source that includes it. None if no
-    source of the build does."""
+    """Returns the command that compiles a source, or a header with the flags of a source that includes it. Returns None
+    if no source of the build includes the header."""
     if path in commands or not path.endswith(".hpp"):
         return commands.get(path)
     source = source_that_includes(path, commands)
@@ -144,7 +146,7 @@ def check_files(files, suite, jobs):
 
 
 def self_test():
-    """Checks that a file that needs another's include fails, and so does a file with a finding."""
+    """Checks that a file fails if it lacks an include that another file has, or if clang-tidy has a finding in it."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text, compiles in (("clean", "#include <string>\nstd::string clean() { return {}; }\n", True),
                                      ("leaning", "std::string leaning() { return {}; }\n", False)):
@@ -153,7 +155,7 @@ def self_test():
             for compiler, program in (("clang", "clang++"), ("gcc", "g++")):
                 outcome, _ = compile_alone(compiler, name, {name: [program, "-std=c++20", "-fsyntax-only", str(file)]})
                 assert (outcome == "passed") == compiles, (name, compiler, outcome)
-        precompiled = f"{folder}/cmake_pch.hxx"  # code that needs this header relies on another file's include
+        precompiled = f"{folder}/cmake_pch.hxx"  # a file that compiles only with this precompiled header lacks an include
         Path(precompiled).write_text("#include <string>\n", encoding="utf-8")
         leaning = str(Path(folder) / "leaning.cpp")
         for forced in (["g++", "-include", precompiled], ["clang++", "-Xclang", "-include", "-Xclang", precompiled]):
@@ -177,7 +179,7 @@ def main():
     suite.passes("a planted mistake is found")
     files = git("ls-files") if given.all else changed_files(given.base)
     sources = [path for path in files if path.endswith((".cpp", ".hpp")) and path.startswith(("proxy/", "config/", "tests/"))
-               and not Path(path).name.startswith("precompiled")]  # the build itself compiles each of these alone
+               and not Path(path).name.startswith("precompiled")]  # the build itself compiles each precompiled header alone
     check_files(sources if given.all else drawn(sources), suite, given.jobs)
     return suite.end()
 

@@ -2,9 +2,10 @@
 """Compares the names that docs/stability.md promises with those that the program has.
 
     python3 tests/stable_names.py --bin build/check/reprise            fails if a name of tests/golden/stable_names.txt is gone
-    python3 tests/stable_names.py --bin build/check/reprise --write    writes the names that there are
+    python3 tests/stable_names.py --bin build/check/reprise --write    writes the current names to that file
 
-A name may be added at any time. One that goes breaks somebody's files or dashboards, and is deprecated first."""
+A name may be added at any time. The removal of a name breaks the files or dashboards of users, so the name must be
+deprecated first."""
 import argparse
 import json
 import re
@@ -21,7 +22,7 @@ def text_of(name):
 
 
 def keys(page):
-    """Returns `key SECTION KEY` for each row with a kind and a default in the reference page."""
+    """Returns `key SECTION KEY` for each row of the reference page that has a kind and a default."""
     section = ""
     for line in page.splitlines():
         if line.startswith("#"):
@@ -48,7 +49,7 @@ def fields_of_lines(kind, name):
 
 
 def words(source, constant):
-    """Returns the words of a list in the source that the program prints for an unknown command."""
+    """Returns the words of the list `constant` in a C++ source. The program prints this list for an unknown command."""
     found = re.search(rf"{constant} =\s*((?:\"[^\"]*\"\s*)+);", text_of(source))
     return re.split(r", (?:and )?", "".join(re.findall(r'"([^"]*)"', found[1])))
 

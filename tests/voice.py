@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Warns of unclear English on changed lines: comments, messages and pages. Never fails.
 
-    python3 tests/voice.py [BASE]       lines that differ from BASE (the commit before, if it is left out)"""
+    python3 tests/voice.py [BASE]       checks the lines that differ from the commit BASE (default: the previous commit)"""
 import re
 import subprocess
 import sys
 
 TEXT = (".cpp", ".hpp", ".py", ".md", ".yaml", ".sh")
-WORDS = {  # pattern: replacement
+WORDS = {  # pattern of an unclear word: words to use in place of it
     r"\b(told|tells?|telling)\b": "log, report, notify, pass",
     r"\b(heed|heeds|heeded|hears?|heard)\b": "apply, observe, receive",
     r"\banswers?\b": "response, responds",
@@ -26,7 +26,7 @@ WORDS = {  # pattern: replacement
     r"(?:^|[.:] )(Of|Whose|What of|That of|Where)\b": "a subject and a verb first",
     r"(?://+<?|\*|#) *(Of|Whose|What of|That of|Where) ": "a subject and a verb first",
 }
-LONGEST = 40  # words in a sentence
+LONGEST = 40  # maximum number of words in a sentence
 
 
 def words_of(name, line):

@@ -101,8 +101,8 @@ def curl(ask):
 
 
 def bundle_of(ask):
-    """Returns the CA file for a client that does not read a CA variable from its environment. Under `exec --intercept`
-    returns the name of a variable, which the client's shell expands."""
+    """Returns the CA file for a client that does not read a CA variable from its environment. Under `exec --intercept`,
+    returns `$SSL_CERT_FILE`, which the shell that starts the client expands."""
     return "$SSL_CERT_FILE" if ask.way == "exec --intercept" else ask.ca
 
 

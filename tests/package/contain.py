@@ -1,6 +1,7 @@
 """Starts a command as a container runtime would: python3 contain.py ROOT UID:GID COMMAND...
 
-The command runs in ROOT as that user, without further groups, environment or capabilities, and cannot gain any."""
+The command runs as user UID and group GID with ROOT as its root folder. It has no further groups, no environment and no
+capabilities, and cannot gain capabilities."""
 import ctypes
 import os
 import sys
@@ -15,7 +16,7 @@ def main():
     os.chroot(root)
     os.chdir("/")
     capability = 0
-    while prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # up to the last one that the kernel has
+    while prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # drops one capability after another, until the kernel knows no further one
         capability += 1
     if prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "no_new_privs")

@@ -1,5 +1,5 @@
-"""Tests a fresh host up to its first retried request: no libraries are installed; the package and its dependencies
-are in apt's cache."""
+"""Tests the package on a fresh host, from the installation to the first retried request. The host has no libraries of
+the package; they and the package are in apt's cache."""
 import os
 import time
 
@@ -9,8 +9,8 @@ from stage import block, need, run
 
 
 def test_package_on_a_fresh_host_retries_the_first_request(stage):
-    """Prints the seconds and does not judge them, because they depend on the machine. They exclude the start of the
-    container and the download."""
+    """Prints how many seconds installation and first request take, without the start of the container and the download.
+    No limit is checked, because the time depends on the machine."""
     need("mmdebstrap", "systemd-nspawn", "nsenter")
     deb, root = stage.packed(), stage.folder / "fresh"
     run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',

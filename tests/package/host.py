@@ -1,4 +1,5 @@
-"""A separate Debian system made from the base: a container with systemd as first process, or a chroot without services."""
+"""A separate Debian system, which is a copy of the base system of stage.py: a container with systemd as first process,
+or a chroot without services."""
 import os
 import re
 import subprocess
@@ -29,14 +30,14 @@ class Debian:
 
     def __init__(self, root):
         self.root = Path(root)
-        # No command here needs a network.
+        # The commands need only a home folder for root; they run in an empty network.
         (self.root / "root").mkdir(exist_ok=True)
 
     def way_in(self):
         return ["unshare", "--net", "--mount", "--pid", "--fork", f"--mount-proc={self.root}/proc", "chroot", str(self.root)]
 
     def ask(self, text):
-        """Runs a bash script in root's home there. Returns its result."""
+        """Runs a bash script inside the host, in the home folder of root. Returns its result."""
         done = subprocess.run([*self.way_in(), *ENVIRONMENT, *shell(f"cd /root\n{text}")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
         return Said(done)
@@ -49,7 +50,7 @@ class Debian:
         return said.text
 
     def holds(self):
-        """Returns every path, except the system's own records, and every account."""
+        """Returns all accounts and paths of the host, except the files that a running system, apt and dpkg write."""
         paths = set()
         for folder, folders, files in os.walk(self.root):
             inside = folder.removeprefix(str(self.root)) or ""
@@ -80,7 +81,7 @@ class Container(Debian):
             if self.process.poll() is not None:
                 log.seek(0)
                 raise NotPlayed("namespaces", f"no container can be started here: {' '.join(log.read()[-300:].split())}")
-            # Later steps need a responding port at once.
+            # Waits until the system has started, because later steps expect its ports to respond at once.
             self.must("ip link set lo up 2>/dev/null || true; systemctl is-system-running --wait || true")
         except BaseException:
             self.__exit__()

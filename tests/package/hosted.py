@@ -1,4 +1,5 @@
-"""Tests the package on a Debian host: installation, first requests, later changes, and a purge that leaves nothing."""
+"""Tests the package on a Debian host: installation, first requests, later changes, and a purge that removes
+everything."""
 import itertools
 import re
 
@@ -8,7 +9,8 @@ from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
 OURS = "reprise.service reprise.socket"
-# Sends requests all the time while WHAT happens to the service, and prints their results.
+# Script that sends requests without a pause while the command WHAT changes the service, and prints the results of the
+# requests.
 ASKING = """
 reprise demo --bind 127.0.0.1:3190 --script 200 >/dev/null 2>&1 & demo=$!
 until (exec 3<>/dev/tcp/127.0.0.1/3190) 2>/dev/null; do sleep 0.05; done
@@ -17,7 +19,8 @@ while [ -e asking ]; do curl -s -o /dev/null -w '%{http_code}:%{exitcode}\\n' --
 WHAT
 rm asking; wait $asker; kill $demo; sort codes | uniq -c
 """
-# Another host with a demo: an upstream whose connections can be redirected.
+# Script that makes another host and runs the upstream of `reprise demo` on it, so that connections to it can be
+# redirected.
 WORLD = """
 cp -n /usr/bin/reprise world-demo
 systemctl reset-failed world 2>/dev/null || true
@@ -52,12 +55,13 @@ def pid(there):
 
 
 def program(there):
-    """Returns the path of the running program. The kernel marks it if the file was deleted."""
+    """Returns the path of the running program. If the file was deleted, the kernel adds ` (deleted)` to the path."""
     return there.must(f"readlink /proc/{pid(there)}/exe").strip()
 
 
 def next_package(stage, there, version, file_says):
-    """Builds the same package with another version and another configuration file, in the home of the host's root."""
+    """Makes a package that differs only in its version, and in a configuration file that ends with the text
+    `file_says`. Writes the package to the home folder of root on the host, and returns the file name."""
     tree = stage.folder / f"next-{version}"
     run("dpkg-deb", "-R", stage.packed(), tree)
     control = tree / "DEBIAN/control"
@@ -70,7 +74,8 @@ def next_package(stage, there, version, file_says):
 
 
 def asked(there):
-    """Sends the page's request, which fails twice."""
+    """Sends the request of the block `try` in deploy/README.md, whose first two attempts fail, and checks that it was
+    retried."""
     said = there.must(patient(block("try")))
     assert retried(said), said
 
@@ -143,8 +148,8 @@ def test_port_in_use_does_not_break_an_installation(stage):
 
 
 def test_restart_refuses_no_connection(stage):
-    """The same holds for an upgrade, and for a stop of the service alone. A crash cuts pending requests but refuses
-    no connection."""
+    """Covers a restart, an upgrade, and a stop of only the service: none of them refuses a connection. A crash cuts
+    pending requests, but refuses no connection either."""
     there = host(stage)
     for what in ("for i in 1 2 3; do systemctl restart reprise; done", "dpkg -i reprise_0.1.0-3.deb >/dev/null", "systemctl stop reprise 2>/dev/null"):
         codes = there.must(ASKING.replace("WHAT", what)).split()
@@ -156,7 +161,8 @@ count=$(wc -l <codes); until [ $(wc -l <codes) -gt $((count + 1)) ]; do sleep 0.
 
 
 def test_systemd_sockets_start_a_stopped_service(stage):
-    """The first connection starts the service. No connection does so after both units were stopped."""
+    """The first connection starts the stopped service. After the service and its sockets were both stopped, no
+    connection starts it."""
     there = host(stage)
     there.must("systemctl stop reprise.service")
     asked(there)
@@ -182,8 +188,8 @@ def test_service_works_without_systemd_sockets(stage):
 
 
 def test_service_with_an_unusable_file_refuses_clients_until_the_file_is_repaired(stage):
-    """Each client makes systemd try to start the service. systemd closes the sockets in the end; a restart opens them
-    again."""
+    """Each connection makes systemd try to start the service. After some failures, systemd closes the sockets. A
+    restart opens them again."""
     there = host(stage)
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
     assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"
@@ -209,7 +215,8 @@ def test_log_rotation_loses_no_existing_line(stage):
 
 
 def test_https_of_an_application_is_intercepted_by_the_documented_commands(stage):
-    """The upstream's certificate is trusted by the host's own roots. A service sends requests with curl."""
+    """The CA certificates of the host trust the upstream's certificate. The application is a service that sends
+    requests with curl."""
     there = host(stage)
     there.must(f"""cp {SERVICE_FILE} before-intercept
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '/CN=api.example.com' -addext 'subjectAltName=DNS:api.example.com' -keyout up.key -out up.crt 2>/dev/null
@@ -223,7 +230,7 @@ printf '[Service]\\nType=oneshot\\nExecStart=/bin/sh -c "curl -sSi https://api.e
     equal(there.must("stat -c %U:%a /etc/reprise/ca.key").strip(), "reprise:600")
     equal(there.must(f"systemctl is-active {OURS}").split(), ["active"] * 2)
     assert "Reprise-Attempts: 1" in there.must("cat said"), "the request inside TLS was read"
-    # The earlier state: the key belongs to root.
+    # Imitates an installation of an earlier version, where the key belonged to root.
     there.must("chown root /etc/reprise/ca.key")
     warned = there.must(f"reprise check -c {SERVICE_FILE}")
     assert "chown reprise /etc/reprise/ca.key" in warned, warned
@@ -237,7 +244,8 @@ sed -i '/api.example.com/d' /etc/hosts; [ -s /etc/hosts ] || rm /etc/hosts; cp b
 
 
 def way(there, user="app"):
-    """Returns how a program without proxy settings reaches the upstream: through reprise or directly."""
+    """Returns "by reprise" if a request of a program without proxy settings was redirected through reprise, otherwise
+    "straight"."""
     said = there.must(f"setpriv --reuid={user} --clear-groups curl -sSi --max-time 60 http://10.99.0.2:8080/flaky?id={next(ids)}")
     if "Reprise-Attempts: 3" in said:
         return "by reprise"
@@ -250,8 +258,8 @@ def is_redirected(there):
 
 
 def comes_back(there):
-    """Waits until the rules are applied. Their unit starts when the service is ready, and a start of the service does
-    not wait for it."""
+    """Waits until the redirect rules are applied, and checks a request. A systemd unit applies the rules after the
+    service is ready, so a start of the service ends before they are applied."""
     eventually(lambda: is_redirected(there), "the rules are applied")
     equal(way(there), "by reprise")
 
@@ -280,7 +288,7 @@ def test_crash_leaves_no_redirect_rules_without_a_listener(stage):
     there.must(f"kill -9 {before}")
     eventually(lambda: pid(there) not in (0, before), "the service is back")
     comes_back(there)
-    # After this crash the service cannot start again.
+    # Breaks the configuration and crashes the service, so that it cannot start again.
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}; kill -9 {pid(there)}")
     eventually(lambda: there.ask("systemctl is-failed reprise").text.strip() == "failed", "the service has given up")
     eventually(lambda: not is_redirected(there), "the rules are removed")
@@ -308,7 +316,8 @@ def test_redirect_rules_are_removed_even_if_the_program_is_missing(stage):
 
 
 def test_manually_applied_redirect_rules_are_removed_with_the_package(stage):
-    """Covers a running and a stopped service. The listener is gone afterwards."""
+    """Covers a running and a stopped service. After the removal, the listener to which the rules redirected no longer
+    exists."""
     there = host(stage)
     there.must("systemctl disable --now reprise-redirect; rm -r /etc/systemd/system/reprise-redirect.service.d; systemctl daemon-reload")
     equal((is_redirected(there), way(there)), (False, "straight"))
@@ -357,8 +366,8 @@ def test_purge_leaves_nothing_behind(stage):
 
 
 def test_installation_and_removal_without_systemd_succeed(stage):
-    """Imitates a container build: no service manager runs. A person's account has the service's name and stays when
-    the package is removed."""
+    """Imitates a container build, where no service manager runs. An existing account of a person has the service's
+    name, and is kept when the package is removed."""
     there = Debian(stage.copy_of_base("bare"))
     run("cp", stage.packed(), there.root / "root")
     there.must("useradd --create-home reprise")
@@ -368,5 +377,5 @@ def test_installation_and_removal_without_systemd_succeed(stage):
     said = there.must("dpkg --purge reprise; dpkg --purge reprise")
     equal(sorted(there.holds() - before), [], said)
     there.must("id reprise && test -d /home/reprise")
-    # Also covers a system whose tools to create and remove accounts were removed before the package.
+    # A purge must also succeed if adduser, which has the tools to remove accounts, was removed before the package.
     there.must(f"userdel -r reprise 2>/dev/null; dpkg -i {name}; dpkg --force-depends --force-remove-protected -r adduser; dpkg --purge reprise")

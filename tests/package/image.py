@@ -1,5 +1,5 @@
-"""Tests the image: built by the unchanged Dockerfile, small and minimal, run in namespaces like those of a runtime;
-and its bill of materials."""
+"""Tests the container image and its bill of materials. The unchanged Dockerfile builds the image, which must be small
+and minimal. Containers run in namespaces like those of a container runtime."""
 import functools
 import json
 import os
@@ -33,8 +33,9 @@ def with_storage(folder, driver):
 
 @functools.cache
 def driver_for(folder):
-    """Returns the storage driver. `overlay` stacks layers, `vfs` copies each. Inside a container `overlay` often
-    fails, because its own files are already such layers."""
+    """Returns the storage driver for buildah: `overlay`, which stacks the layers of an image, if it works here,
+    otherwise `vfs`, which copies each layer. In a container, `overlay` often fails, because the container's own files
+    are overlay layers already."""
     done = subprocess.run([*with_storage(folder, "overlay"), "info"], capture_output=True, check=False)
     if done.returncode == 0:
         return "overlay"
@@ -54,7 +55,8 @@ def import_base(stage, storage=None):
 
 
 def test_image_is_built_by_the_documented_command(stage):
-    """Uses buildah as `docker`, mmdebstrap's base and the package of the release build. Compiles nothing."""
+    """Uses buildah in place of `docker`, a Debian made by mmdebstrap as the base image, and the package of the release
+    build. Compiles nothing."""
     need("buildah")
     import_base(stage)
     packages = stage.folder / "packages"
@@ -99,7 +101,8 @@ def regular_files(root):
 
 
 def test_image_contains_only_what_the_program_needs(stage):
-    """Asks the loader inside the image: every library in it is used, and every used library is in it."""
+    """Uses the dynamic loader inside the image to check that the program uses every library in the image, and that the
+    image has every library that the program uses."""
     root = built(stage)
     files = regular_files(root)
     loader, = (path for path in files if "/ld-linux" in path)
@@ -120,9 +123,9 @@ def test_image_contains_only_what_the_program_needs(stage):
 
 
 class Container:
-    """The image with its own network, mounts and processes. In a script, `container COMMAND...` runs COMMAND as a
-    container runtime does: read-only root, `files` mounted over the image's files, /tmp in memory if `has_tmp`, an
-    unprivileged user."""
+    """A container of the image with separate network, mounts and processes. In a script, `container COMMAND...` runs
+    COMMAND as a container runtime does: with a read-only root, `files` mounted over files of the image, /tmp in memory
+    if `has_tmp`, and an unprivileged user."""
 
     def __init__(self, stage, user=USER, files=None, has_tmp=True):
         self.root, self.place, self.user = built(stage), stage.folder / "run", user
@@ -131,7 +134,7 @@ class Container:
         for number, (path, content) in enumerate((files or {}).items()):
             over = stage.folder / f"over-{number}"
             over.write_text(content, encoding="utf-8")
-            # A mount point must exist, so it is created as a runtime does.
+            # A mount point must exist. If the image lacks the file, creates an empty one, as a container runtime does.
             lines += [f"[ -e {self.place}{path} ] || {{ touch {self.place}{path}; made+=({self.root}{path}); }}", f"mount --bind {over} {self.place}{path}"]
         lines += [f"mount -o remount,bind,ro {self.place}", f"mount -t proc proc {self.place}/proc", f"mount -t tmpfs none {self.place}/dev",
                   f"touch {self.place}/dev/null; mount --bind /dev/null {self.place}/dev/null"]
@@ -156,8 +159,8 @@ class Container:
 
 
 def starting(stage):
-    """Returns a script that starts the image's command and waits until it serves. An upstream that fails twice runs
-    beside it."""
+    """Returns a script that starts an upstream whose first two responses are failures, then starts the image's command
+    and waits until its listener accepts connections."""
     command = quoted(stage.config["Entrypoint"] + stage.config["Cmd"])
     return f"""{options.binary} demo --bind 127.0.0.1:3190 >/dev/null 2>&1 & container=$!
 port 3190
@@ -170,8 +173,8 @@ ENDED = "kill -TERM $container; wait $container"
 
 
 def served(stage, container, host="127.0.0.1"):
-    """Starts the container, sends a request that is retried, reads the process status, and stops it like a runtime.
-    Returns the output."""
+    """Starts the container, sends a request that is retried, reads the status of the process from /proc, and stops the
+    container as a container runtime does. Returns the output."""
     script = f"cd {tempfile.mkdtemp(dir=stage.folder)}\n{starting(stage)}\n{ASK % host}; cat /proc/$container/status; {ENDED}; cat log"
     said = container.must(script)
     assert retried(said), said
@@ -179,7 +182,8 @@ def served(stage, container, host="127.0.0.1"):
 
 
 def test_image_runs_without_privileges_and_with_a_read_only_root(stage):
-    """Covers the image's own user and an arbitrary one, as OpenShift assigns. /tmp may also be read-only."""
+    """Covers the image's own user, and an arbitrary user such as OpenShift assigns; /tmp in memory, and a read-only
+    /tmp."""
     for user, has_tmp in ((USER, True), ("1234567:0", True), (USER, False)):
         said = served(stage, Container(stage, user, has_tmp=has_tmp))
         state = dict(re.findall(r"^(\w+):\s+(.*)$", said, re.M))
@@ -189,13 +193,15 @@ def test_image_runs_without_privileges_and_with_a_read_only_root(stage):
 
 
 def test_image_resolves_names_despite_unknown_nsswitch_modules(stage):
-    """Mounts a desktop's nsswitch.conf. The C library looks names up and would load the modules that this file names."""
+    """Mounts the nsswitch.conf of a desktop, which names modules that the image does not have. The C library would load
+    these modules to resolve names."""
     files = {"/etc/hosts": "127.0.0.1 upstream.test\n", "/etc/nsswitch.conf": "hosts: files mdns4_minimal [NOTFOUND=return] dns myhostname\n"}
     served(stage, Container(stage, files=files), "upstream.test")
 
 
 def test_image_uses_the_system_certificate_authorities(stage):
-    """`ca init` writes the CAs that reprise trusts. A mounted bundle replaces the image's own."""
+    """Reads the trusted CAs from the bundle that `ca init` writes. A mounted CA file replaces the CA file of the
+    image."""
     text = "version: 1\nintercept:\n  hosts: [a.test]\n  ca: {certificate: /tmp/ca.pem, key: /tmp/ca.key}\n  bundle: /tmp/bundle.pem\n"
     bundle = (built(stage) / "etc/ssl/certs/ca-certificates.crt").read_text(encoding="utf-8")
     one = bundle[:bundle.index("-----END CERTIFICATE-----")] + "-----END CERTIFICATE-----\n"
@@ -218,8 +224,8 @@ COMPOSE = ROOT / "deploy/compose/compose.yaml"
 
 
 def test_compose_file_is_valid_and_its_services_retry(stage):
-    """Compose itself validates the file. Its services are started by their command lines, with the image and mounts
-    that they name."""
+    """Docker Compose validates the file, if it is installed. The test starts each service by its command line, with the
+    image and mounts that the file names."""
     if shutil.which("docker-compose"):
         run("docker-compose", "-f", COMPOSE, "config", "-q")
     services = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
@@ -248,7 +254,8 @@ def test_image_bill_of_materials_is_correct(stage):
 
 
 def test_release_script_creates_the_image_archive_and_its_bill_of_materials(stage):
-    """Uses buildah and mmdebstrap's base, as above. Then runs the steps that name every file."""
+    """Uses buildah, and the Debian made by mmdebstrap as the base image. Also runs the release steps that list every
+    file."""
     built(stage)
     folder = stage.folder / "release"
     folder.mkdir()
@@ -264,13 +271,14 @@ def test_release_script_creates_the_image_archive_and_its_bill_of_materials(stag
     equal(sorted(line.split("  ")[1] for line in sums.splitlines()), sorted([archive.name, bill.name, stage.packed().name]))
 
 
-# Rooms whose tests run in the stage. `metrics` is included because its tests read files of deploy. Group release
-# already compiles all of them.
+# Rooms (modules) whose tests run in the Dockerfile's stage `tests`. `metrics` is one of them because its tests read
+# files of deploy/. The other rooms are omitted, because test group `release` compiles and tests all rooms already.
 ROOMS_OF_THE_STAGE = "cgroup metrics"
 
 
 def test_dockerfile_test_stage_runs_the_tests(stage):
-    """The image has sources and compiler. It is on a disk, because memory is too small."""
+    """The image of the stage `tests` contains the sources and a compiler. It is stored on disk, because it is too large
+    for the folder in memory."""
     need("buildah")
     with tempfile.TemporaryDirectory(prefix="reprise-stage-", dir="/var/tmp") as folder:
         storage = Path(folder)

@@ -1,5 +1,5 @@
-"""Compares the bill of materials with the image: every file with its checksum, every package as dpkg has it, and
-nothing else."""
+"""Compares the bill of materials with the image: it must list every file with its checksum, every package as dpkg knows
+it, and nothing else."""
 import hashlib
 import json
 import re
@@ -8,7 +8,7 @@ import shutil
 from harness import equal
 from stage import run
 
-# Files that fill.sh writes.
+# Files of the image that belong to no package, because fill.sh writes them.
 OURS = {"/etc/group", "/etc/nsswitch.conf", "/etc/passwd", "/var/lib/dpkg/status"}
 FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseConcluded", "licenseDeclared", "copyrightText"}
 
@@ -44,7 +44,8 @@ def check_files(bill, root, files):
 
 
 def check_packages(stage, bill):
-    """Checks that versions equal dpkg's, and that each file belongs to a package that contains it."""
+    """Checks that the version of each package equals the version that dpkg reports, and that the bill assigns each file
+    to a package that contains it."""
     owners = {}  # file: packages that contain it
     named = {part["SPDXID"]: part.get("name") or part["fileName"] for part in [*bill["packages"], *bill["files"]]}
     for relation in bill["relationships"]:
@@ -69,8 +70,8 @@ def check_packages(stage, bill):
 
 
 def check_codes(bill):
-    """Checks the verification code of each package with files here: the checksum over its files' checksums (SPDX 2.3,
-    7.9)."""
+    """Checks the verification code of each package that has files in the image: the checksum over the checksums of
+    these files (SPDX 2.3, 7.9)."""
     sums = {file["SPDXID"]: next(one["checksumValue"] for one in file["checksums"] if one["algorithm"] == "SHA1") for file in bill["files"]}
     for package in bill["packages"]:
         theirs = sorted(sums[relation["relatedSpdxElement"]] for relation in bill["relationships"]
@@ -82,14 +83,15 @@ def check_codes(bill):
 
 
 def check_by_the_validator_of_spdx(file):
-    """Runs Python's spdx-tools if installed. Debian has no package of it."""
+    """Runs the validator of the Python package spdx-tools if it is installed. Debian has no such package."""
     validator = shutil.which("pyspdxtools")
     if validator is not None:
         run(validator, "-i", str(file))
 
 
 def check_status(root, bill):
-    """Checks the file that scanners read: it names each Debian package with a file here, and no other."""
+    """Checks /var/lib/dpkg/status, which scanners read: it must list every Debian package that has a file in the
+    image."""
     status = (root / "var/lib/dpkg/status").read_text(encoding="utf-8")
     named = {package["name"] for package in bill["packages"] if package["SPDXID"].startswith("SPDXRef-deb-")}
     missing = named - set(re.findall("^Package: (.*)$", status, re.MULTILINE))

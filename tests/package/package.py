@@ -1,4 +1,5 @@
-"""Tests the package itself: packed without compiling, accepted by lintian, and complete as a Debian service package."""
+"""Tests the Debian package: it is packed without compiling, lintian accepts it, and it has all parts of a package with
+a service."""
 import os
 import re
 import subprocess
@@ -35,7 +36,8 @@ def unpacked(compressed):
 
 
 def test_package_contains_the_already_built_program(stage):
-    """Runs the page's commands with a restrictive umask. The program inside is the one that was built and tested."""
+    """Runs the packaging commands of deploy/README.md with a restrictive umask. The program in the package must be the
+    program that was already built and tested."""
     need("cpack", "dpkg-shlibdeps", "file", "dpkg-deb")
     folder = Path(os.path.realpath(options.binary)).parent
     for old in folder.glob("*.deb"):
@@ -79,8 +81,8 @@ def test_package_contains_every_expected_file_with_its_current_content(stage):
 
 
 def test_release_build_is_configured_by_the_documented_commands(stage):
-    """Configures in a separate folder. Only asks what would be compiled: compiling takes minutes and repeats the
-    release build."""
+    """Configures the build in a separate folder. Checks which files would be compiled, but compiles nothing, because
+    that takes minutes and repeats the release build."""
     need("cmake", "ninja")
     folder = stage.folder / "configured"
     configure, build = block("build").splitlines()
@@ -106,7 +108,7 @@ def test_plain_installation_contains_the_same_files_without_debian_specifics(sta
 
 
 def test_packaged_configuration_file_equals_the_defaults(stage):
-    """The example at its end also loads when uncommented."""
+    """Also checks that the commented example at the end of the file loads when its comment marks are removed."""
     with tempfile.TemporaryDirectory(dir=stage.folder) as folder:
         plain, shipped, uncommented = (Path(folder, name) for name in ("plain.yaml", "shipped.yaml", "uncommented.yaml"))
         text = member(stage.packed(), "/etc/reprise/reprise.yaml").decode()
@@ -126,7 +128,7 @@ def test_packaged_units_start_the_packaged_program(stage):
 
 
 def test_package_depends_on_every_library_the_program_links(stage):
-    """If Depends does not name a library's package, the library is missing on another host."""
+    """If the field Depends lacks the package of a library, the program cannot start on a host without that library."""
     depends = stage.depends()
     for library in re.findall(r"=> (/\S+)", run("ldd", options.binary)):
         for path in (library, os.path.realpath(library), os.path.realpath(library).removeprefix("/usr")):

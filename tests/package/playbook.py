@@ -1,4 +1,5 @@
-"""Runs the playbook of deploy/ansible twice on a Debian with systemd: it installs, and then changes nothing."""
+"""Runs the playbook of deploy/ansible on a Debian with systemd: the first run installs reprise, the second run changes
+nothing."""
 import re
 import shutil
 
@@ -34,7 +35,7 @@ def test_ansible_playbook_installs_and_a_second_run_changes_nothing(stage):
         equal(there.must("until [ -s said ]; do sleep 0.05; done; cat said").strip(), "http://127.0.0.1:3128")
         before = pid(there)
         equal(changes(there.must(PLAY)), 0, "again changes nothing")
-        # A new configuration is applied by a reload. An invalid one changes nothing.
+        # The playbook applies a new configuration by a reload. An invalid configuration changes nothing.
         assert changes(there.must(PLAY + " -e '{\"proxy_config\": {\"version\": 1, \"routes\": [{\"name\": \"other\", \"retry\": {\"on\": [503]}}]}}'")) > 0
         assert '"other"' in there.must("until curl -sS http://127.0.0.1:3129/status | grep -q other; do sleep 0.05; done; curl -sS http://127.0.0.1:3129/status")
         equal(pid(there), before, "no restart")

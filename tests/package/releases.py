@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Builds the packages of other releases and of arm64 in chroots of their own, and installs and runs them there.
+"""Builds the package for other Debian releases and for arm64, each in a separate chroot, and installs and runs it
+there.
 
     python3 tests/package/releases.py [--made FOLDER] [--only PATTERN]
 
-A package that FOLDER has already is not built again: each takes a quarter of an hour on two cores. A program for arm64 runs under
-qemu-user, with the libraries of a Debian that is unpacked and never entered."""
+A package that is already in FOLDER is not built again: a build takes a quarter of an hour on two cores. The program for arm64 runs under
+qemu-user, with the libraries of an arm64 Debian that is only unpacked: no other program of that Debian runs."""
 import argparse
 import functools
 import os

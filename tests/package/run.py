@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Packs the release build as a Debian package and as an image, and plays what an operator does with either.
+"""Packs the release build as a Debian package and as a container image, and tests what an operator does with each.
 
     python3 tests/package/run.py [--bin build/release/reprise] [--only PATTERN]
 
-All of it lies in memory, in a mount namespace that ends with it. A case is a function test_* of the modules below, in their order: each
-part goes on where the one before has left its machine."""
+All files are in memory, in a mount namespace that ends with this script. The test cases are the functions test_* of the modules that the
+script imports. They run in order, because most cases continue with the machine as the previous case has left it."""
 import argparse
 import contextlib
 import os
@@ -32,7 +32,7 @@ from stage import Stage  # noqa: E402
 from junit import Suite  # noqa: E402
 
 INSIDE = "REPRISE_PACKAGE_TESTS"
-MEMORY = "4G"  # maximum; at the end about half is used
+MEMORY = "4G"  # maximum size of the files in memory; at the end about half of it is used
 
 
 def cases(only):
@@ -70,7 +70,7 @@ def inside(only):
 
 
 def why_not():
-    """Returns what this machine lacks for all cases, or a false value."""
+    """Returns why this machine can run none of the cases, or a false value if it can."""
     if os.geteuid() != 0:
         return "a root of its own, a container and an image are made by root alone"
     done = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True, check=False)

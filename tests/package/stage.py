@@ -1,4 +1,5 @@
-"""Shared parts of the package cases: the folder in memory, the package, and the base for Debian hosts and images."""
+"""Shared parts of the package tests: the folder in memory, the Debian package, and a base system, of which Debian hosts
+and images are copies."""
 import contextlib
 import os
 import re
@@ -34,8 +35,8 @@ def block(name):
 
 
 def patient(text):
-    """Returns a block as a script. A line that ends with & is started in the background; the script waits for the
-    port that the line names."""
+    """Returns the commands of a block as a script. A command that ends with & is started in the background; if it ends
+    with a port, the script waits until that port accepts connections."""
     lines = []
     for line in text.splitlines():
         words = line.split("#")[0].strip()
@@ -47,20 +48,20 @@ def patient(text):
 
 
 def retried(said):
-    """Returns true if the output of curl -i shows a request with three attempts."""
+    """Returns true if the output of `curl -i` shows status 200 after three attempts."""
     return re.findall(r"^HTTP/1\.1 (\d+)", said, re.M) == ["200"] and "Reprise-Attempts: 3" in said
 
 
 class Stage(contextlib.ExitStack):
-    """The shared state. When it is closed, everything that was started ends."""
+    """The state that the package tests share. When it is closed, all processes that were started end."""
 
     def __init__(self, folder):
         super().__init__()
         self.folder = folder
-        self.deb = None  # the package, when it is packed
+        self.deb = None  # path of the Debian package; None until it is packed
         self.base_folder = None
-        self.missing = {}  # what could not be made, and why; not tried again
-        self.host = None  # the running Debian
+        self.missing = {}  # name of each thing that could not be made, and the reason; it is not tried again
+        self.host = None  # the running Debian host
         self.before = None  # content of `host` before the package was installed
         self.root = None  # the image's files
         self.config = None  # the image's configuration
@@ -71,7 +72,8 @@ class Stage(contextlib.ExitStack):
         return self.deb
 
     def made(self, what, make):
-        """Returns the result of `make`. If it failed before, the case is skipped."""
+        """Returns the result of `make`, which makes the thing `what`. If that has failed before, skips the case without
+        another try."""
         if what in self.missing:
             raise NotPlayed("namespaces", f"there is no {what}: {self.missing[what]}")
         try:

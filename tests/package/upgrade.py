@@ -1,7 +1,7 @@
 """Tests an upgrade from the package of an earlier commit, with the configuration files that it shipped.
 
-The file `upgrade_from` names the commit: that of the last release, when there is one. Its package is built from its
-own tree, once for each commit."""
+The file `upgrade_from` names the commit, which is that of the last release as soon as there is a release. The earlier
+package is built from the sources of that commit, once for each commit."""
 import re
 import shutil
 from pathlib import Path
@@ -16,7 +16,8 @@ PATIENCE = 3600
 
 
 def earlier_package():
-    """Builds the earlier package with a fast compilation: only its files and scripts matter, and that it runs."""
+    """Builds the earlier package without optimization, because only its files, its scripts and a running program
+    matter."""
     need("git", "cmake", "ninja")
     folder = ROOT / "build/upgrade" / COMMIT
     if not list(folder.glob("*.deb")):
@@ -46,8 +47,8 @@ def test_earlier_package_is_upgraded_with_its_configuration_files(stage):
         there.must(f"dpkg -i {earlier.name}")
         asked(there)
         equal(there.must("dpkg -V reprise").strip(), "")
-        # The shipped files, as an administrator may have copied them. The service file has a line of the
-        # administrator.
+        # Keeps copies of the shipped files, as an administrator may. The administrator has also changed a line of the
+        # service file.
         there.must(f"mkdir shipped; cp {SERVICE_FILE} shipped/service.yaml; cp /usr/share/doc/reprise/config/examples/*.yaml shipped\n"
                    f"echo '# ours' >>{SERVICE_FILE}")
         good = there.must("for file in shipped/*.yaml; do ! reprise check -c $file >/dev/null 2>&1 || echo $file; done").split()
