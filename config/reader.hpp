@@ -11,8 +11,8 @@
 
 namespace reprise::config {
 
-/// The `Fields` class of fields.hpp for reading. Reports no errors, because shape.hpp has already reported
-/// invalid values.
+/// Reads values from a section: an object of this class is the argument `fields` of the functions in
+/// fields.hpp. Reports no errors, because shape.hpp has already reported invalid values.
 class Reader {
  public:
   /// `schema` is the section's path in the key table, such as `routes[].match`; "" for the whole file.

@@ -10,8 +10,8 @@ namespace reprise::config {
 /// and a key `true` as `on` if there is a key `on`. Call before check_shape.
 void read_yaml_1_1(Node& root);
 
-/// Gives entries with the old name of a key its new name, and warns. Reports an error if both are present.
-/// Call before check_shape.
+/// If an entry has the old name of a renamed key, replaces that name by the new one, and warns. Reports an
+/// error if a section has both names. Call before check_shape.
 void read_renamed_keys(Node& root, Report&);
 
 /// Walks the whole tree, so that one run reports all errors. Checks that span several keys are in checks.hpp.

@@ -83,7 +83,7 @@ THIRD = {
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
 # Storeys that use only the standard library.
 BARE = {"policy", "settings"}
-# Storeys without clock, randomness and sockets: these are passed as arguments.
+# Storeys whose code uses no clock, no randomness and no sockets: callers pass times and random numbers as arguments.
 PURE = {"policy", "http", "settings", "config", "telemetry", "tools"}
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")
 FORBIDDEN_WORDS = {"Manager", "Helper", "Helpers", "Util", "Utils", "Common", "Impl", "Data", "Info", "Context"}

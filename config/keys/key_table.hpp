@@ -8,7 +8,8 @@
 
 namespace reprise::config {
 
-/// The kind of value that a key takes. The first two kinds have keys or items of their own.
+/// The kind of value that a key takes. A value of the first two kinds consists of keys or items, which have
+/// kinds too.
 enum class Kind : std::uint8_t {
   mapping,
   list,

@@ -6,7 +6,7 @@
 
 namespace reprise::config {
 
-/// Both paths are as in the key table, and differ in the last part only.
+/// The old and the new path of a renamed key, in the form of the key table. Only their last parts differ.
 struct RenamedKey {
   std::string_view old_path;
   std::string_view path;

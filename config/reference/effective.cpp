@@ -10,7 +10,8 @@
 namespace reprise::config {
 namespace {
 
-// The `Fields` class of fields.hpp for printing. Collects dotted paths and prints them as nested keys.
+// Prints settings: an object of this class is the argument `fields` of the functions in fields.hpp. Collects
+// dotted paths and prints them as nested keys.
 class Printer {
  public:
   explicit Printer(std::string schema) : schema_(std::move(schema)) {}

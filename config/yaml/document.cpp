@@ -72,8 +72,9 @@ class Builder : public YAML::EventHandler {
  private:
   struct Level {
     Node node;
-    std::optional<Entry> pending;             // key whose value has not been read yet
-    std::map<std::string, std::size_t> keys;  // the keys so far, and their lines
+    std::optional<Entry> pending;  // key whose value has not been read yet
+    std::map<std::string, std::size_t>
+        keys;  // the keys of this mapping that were read so far, and their lines
   };
 
   static Node node(Node::Kind kind, const YAML::Mark& mark) {

@@ -16,7 +16,7 @@ using Environment = std::function<std::optional<std::string>(std::string_view na
 
 inline constexpr std::size_t largest_replacement = 64 * 1024;
 
-/// Replaces these texts in every scalar value under `root`, but not in keys and not in inserted text. The
+/// Replaces each `${..}` in every scalar value under `root`, but not in keys and not in inserted text. The
 /// text `$${` becomes a literal `${`. A file is inserted without its last line end. Errors: a missing
 /// variable without a default, a file that cannot be read or is over 64 KiB, and a control character in
 /// inserted text. After an error, the node is `broken`.

@@ -1,5 +1,5 @@
-"""Tests the package on a fresh host, from the installation to the first retried request. The host has no libraries of
-the package; they and the package are in apt's cache."""
+"""Tests the package on a fresh host, from the installation to the first retried request. The libraries on which the
+package depends are not installed on the host, but are in apt's cache."""
 import os
 import time
 

@@ -19,8 +19,8 @@ while [ -e asking ]; do curl -s -o /dev/null -w '%{http_code}:%{exitcode}\\n' --
 WHAT
 rm asking; wait $asker; kill $demo; sort codes | uniq -c
 """
-# Script that makes another host and runs the upstream of `reprise demo` on it, so that connections to it can be
-# redirected.
+# Script that runs the upstream of `reprise demo` in a network namespace, which has the role of another host, so that
+# connections to this upstream can be redirected.
 WORLD = """
 cp -n /usr/bin/reprise world-demo
 systemctl reset-failed world 2>/dev/null || true
@@ -316,8 +316,8 @@ def test_redirect_rules_are_removed_even_if_the_program_is_missing(stage):
 
 
 def test_manually_applied_redirect_rules_are_removed_with_the_package(stage):
-    """Covers a running and a stopped service. After the removal, the listener to which the rules redirected no longer
-    exists."""
+    """Rules that were applied by a command, without the systemd unit, are removed too if the service stops or the
+    package is removed, because no listener then accepts the redirected connections."""
     there = host(stage)
     there.must("systemctl disable --now reprise-redirect; rm -r /etc/systemd/system/reprise-redirect.service.d; systemctl daemon-reload")
     equal((is_redirected(there), way(there)), (False, "straight"))

@@ -16,8 +16,8 @@ PATIENCE = 3600
 
 
 def earlier_package():
-    """Builds the earlier package without optimization, because only its files, its scripts and a running program
-    matter."""
+    """Builds the earlier package with the preset `check`, which compiles faster than the release build: the test needs
+    only the package's files and scripts, and a program that runs."""
     need("git", "cmake", "ninja")
     folder = ROOT / "build/upgrade" / COMMIT
     if not list(folder.glob("*.deb")):
@@ -47,7 +47,7 @@ def test_earlier_package_is_upgraded_with_its_configuration_files(stage):
         there.must(f"dpkg -i {earlier.name}")
         asked(there)
         equal(there.must("dpkg -V reprise").strip(), "")
-        # Keeps copies of the shipped files, as an administrator may. The administrator has also changed a line of the
+        # Keeps copies of the shipped files, as an administrator may. The administrator has also added a line to the
         # service file.
         there.must(f"mkdir shipped; cp {SERVICE_FILE} shipped/service.yaml; cp /usr/share/doc/reprise/config/examples/*.yaml shipped\n"
                    f"echo '# ours' >>{SERVICE_FILE}")
