@@ -129,7 +129,8 @@ struct Timers {
 struct Pool {
   std::size_t idle = 32;  ///< limit per upstream host:port and io thread
   Duration idle_timeout = std::chrono::seconds(30);
-  Duration max_age = std::chrono::seconds(60);  ///< maximum age of a connection, varied by up to 20 %
+  Duration max_age =
+      std::chrono::seconds(60);  ///< maximum age of a connection; varied at random by up to 20 %
 };
 
 struct Shutdown {

@@ -195,9 +195,9 @@ def judge(stage, client, scenario, ask, path, got):
     """Checks the upstream's side: the number of requests, and their content."""
     server = stage.origin.secure if is_secure(ask.way, scenario) else stage.origin.plain
     requests = stage.origin.asked(server, path)
-    # Under exec, reprise adds no Via, so the count of requests in its last line proves that they went through it. This
-    # count excludes a request that was upgraded to a tunnel (row N13). Then the repeated request is the proof, because
-    # the client itself does not retry.
+    # Under exec, reprise adds no Via, so the count of requests in the last line of exec proves that the requests passed
+    # through reprise. This count excludes a request that was upgraded to a tunnel (row N13). Then the repeated request
+    # is the proof, because the client itself does not retry.
     repeated = "websocket" in scenario and len(requests) > 1
     counted = ask.way.startswith("exec") and (repeated or re.search(r"reprise: [1-9]\d* requests", str(got)))
     through = outcome(ask.way, scenario) == "tunnelled" or counted or any(request.field("Via") for request in requests)

@@ -1,5 +1,5 @@
-"""A separate Debian system, which is a copy of the base system of stage.py: a container with systemd as first process,
-or a chroot without services."""
+"""A separate Debian system in a root folder, usually a copy of the base system of stage.py: a container with systemd as
+first process, or a chroot without services."""
 import os
 import re
 import subprocess
