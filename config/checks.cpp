@@ -29,8 +29,8 @@ struct Blame {
   std::string path;
 };
 
-// Returns true if the shape check has rejected the node. Its effective value is then not what the author
-// wrote, and a message about it would mislead.
+// Returns true if the shape check has rejected the node. The settings then do not have the value that the
+// author wrote, and a further message would mislead.
 bool is_refused(const Node& node, std::string_view path) {
   const Key* key = find_key(std::string("defaults.").append(path));
   if (node.broken || key == nullptr) return true;
@@ -63,9 +63,9 @@ class RouteChecker {
   }
 
  private:
-  // Returns the position for a message about these keys: in the strongest layer that sets one of the keys,
-  // the first key that is set. Returns nothing if no layer sets one, or if a value of these keys was
-  // rejected.
+  // Returns the position for a message about `keys`: the first of the keys that the strongest layer sets.
+  // Skips layers that set none of the keys. Returns nothing if no layer sets any of the keys, or if a value
+  // of a key was rejected.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -81,8 +81,8 @@ class RouteChecker {
     return found;
   }
 
-  // Returns the layers of the route, strongest first. Each pair has a layer, and the preset's sections that
-  // are weaker than this layer but stronger than the next one.
+  // Returns the layers of the route, strongest first. Each layer is paired with the preset's sections that
+  // are weaker than this layer but stronger than the next layer.
   std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
     return {{{&origin_.over, &nothing},
@@ -91,8 +91,8 @@ class RouteChecker {
              {&origin_.defaults, &nothing}}};
   }
 
-  // Returns true if one of these sections of a preset sets the key, so that values in weaker sections of the
-  // file have no effect.
+  // Returns true if a section of a preset in `hiding` sets the key. Weaker sections of the file then have no
+  // effect on the key.
   static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
     return std::any_of(hiding.begin(), hiding.end(),
                        [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
@@ -151,15 +151,15 @@ class RouteChecker {
     if (route_.policy.replay_memory_bytes == 0)
       error({"idempotent", "replay.memory"},
             "a json condition needs a held body, but replay.memory is 0: write replay: {memory: 256KiB}");
-    // Does not warn about an inherited rule, because it also applies to other routes, or about a preset's
-    // rule, because the author did not write it.
+    // Checks only a rule that the route itself has. An inherited rule also applies to other routes, and the
+    // author did not write the rules of presets.
     const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
     if (own == nullptr || !route_.source.empty()) return;
     if (const std::string why = why_no_json(route_.match); !why.empty())
       error({"idempotent"}, "a json condition can never be true here: " + why);
   }
 
-  // Returns why a request of this match cannot have a JSON body; empty if it can.
+  // Returns why a request that matches `match` cannot have a JSON body. Empty if the request can have one.
   static std::string why_no_json(const policy::Match& match) {
     static constexpr std::array<std::string_view, 4> bodiless{"GET", "HEAD", "TRACE", "CONNECT"};
     const auto has_no_body = [](const std::string& method) {
@@ -319,9 +319,9 @@ class RouteChecker {
                         (is_plain ? path->text : "the path with ") + "** to match everything below it too");
   }
 
-  // Warns if a route's limit is above the limit of the process. If the route's limit is the default, the
-  // warning is at the process limit, which the author wrote. No warning if the total is 0, which disables the
-  // store on purpose.
+  // Warns if a route may hold larger request bodies in memory or on disk than the process may hold in total.
+  // If the route's limit is a default, the warning is at the limit of the process, which the author wrote.
+  // Does not warn if the total is 0, because the author has disabled the store.
   void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
     if (of_route <= total || total == 0) return;
     const std::string limit = "limits.replay_" + store;
@@ -347,12 +347,12 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  // Routes of presets come last and are not the author's, so it is fine if the author's routes hide them.
+  // Compares only the routes of the file. Routes of presets come after them, and may be hidden on purpose.
   const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
                                     [](const Route& route) { return !route.source.empty(); });
   const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
-  // If a part of a match was rejected, the remaining match accepts more requests than its author wrote. Such
-  // a match is not compared with others.
+  // A match with a rejected part accepts more requests than its author wrote, so it is not compared with
+  // others.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)
     known[i] = !report.refused_under(built.origins[i].route.path + ".match");

@@ -7,8 +7,9 @@
 
 namespace reprise::config {
 
-/// Checks the final values of every route, including the fallback. Reports each problem at the strongest
-/// section that set the value. `settings` has the listeners and process limits, which `root` may set.
+/// Checks the final values of every route, including the fallback route. Reports each problem in the
+/// strongest section that sets the value. `settings` provides the listeners and the limits of the process;
+/// `root` provides the positions in the file.
 void check_routes(const BuiltRoutes&, const Settings& settings, const Node& root, Report&);
 
 }  // namespace reprise::config

@@ -1,5 +1,5 @@
-// Merges the values of flags and environment variables into the tree of a file. The file wins over variables;
-// flags win over the file.
+// Merges the values of flags and environment variables into the parsed tree of a configuration file. The file
+// wins over variables; flags win over the file.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@
 namespace reprise::config {
 namespace {
 
-// Returns true for an IP address in any notation (row H2). A host whose last label is a number counts as an
-// address, because the last label of a name is never a number.
+// Returns true for an IP address in any notation (row H2). A host counts as an address if its last label is a
+// number, because no host name ends in a number.
 bool is_address(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> ignored{};
   const std::string last = host.substr(host.rfind('.') + 1);

@@ -20,10 +20,10 @@ struct Bound {
   std::string path;
   std::size_t line;
   std::size_t column;
-  bool is_given = false;  // set by a flag or a variable
+  bool is_given = false;  // the address was set by a flag or a variable
 };
 
-/// Words for the listeners of a mode in messages, and the port to suggest.
+/// For one listener mode: its name in messages, and the port that messages suggest.
 struct ModeTerms {
   std::string_view name;
   int port;
@@ -57,7 +57,7 @@ class ListenerBuilder {
         report_.error(list->line, list->column, "listeners",
                       "is empty, so no client could connect: write a listener, or remove the key to use the "
                       "default listener");
-      // The limit also bounds the work of comparing each address with every other.
+      // The limit on listeners also bounds the work to compare every address with every other.
       if (list->items.size() > most_listeners)
         report_.error(list->line, list->column, "listeners",
                       "is too long: at most " + std::to_string(most_listeners) + " listeners");

@@ -102,7 +102,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   return build(*root, given.over_routes(), report);
 }
 
-// Adds the files of TLS, the parent and the local authority, without duplicates.
+// Adds the certificates and keys that the routes, the parent and the local authority use, without duplicates.
 void add_files_of(const Settings& settings, std::vector<std::string>& files) {
   const auto add = [&](const std::optional<std::string>& file) {
     if (file && std::find(files.begin(), files.end(), *file) == files.end()) files.push_back(*file);

@@ -33,12 +33,12 @@ struct Loaded {
   /// Every file whose content is part of the configuration: a change of one of these files changes the
   /// configuration.
   std::vector<std::string> files;
-  std::string hash;  ///< 12 hex digits computed from the bytes of the file; empty if it could not be read
-  std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if it is not set
-  std::optional<Place> threads{};        ///< position of `threads`; absent if it is not set
-  std::optional<Place> otlp{};           ///< position of `trace.otlp`; absent if it is not set
-  std::vector<NamedFile> named{};   ///< keys that name files which other code reads, in the order of the file
-  std::vector<GivenValue> given{};  ///< values from flags and variables
+  std::string hash;  ///< 12 hex digits computed from the bytes of the file; empty if the file was not read
+  std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if not set
+  std::optional<Place> threads{};        ///< position of `threads`; absent if not set
+  std::optional<Place> otlp{};           ///< position of `trace.otlp`; absent if not set
+  std::vector<NamedFile> named{};        ///< values that name files or folders, in file order
+  std::vector<GivenValue> given{};       ///< values from flags and variables
 };
 
 /// Loads a configuration from text. Does not throw for any text. `${file:PATH}` in a value is replaced by the

@@ -34,7 +34,7 @@ struct Found {
   std::string value;
 };
 
-// Returns the exporter variable for traces if it is set, otherwise the exporter variable for all signals.
+// Returns OTEL_EXPORTER_OTLP_TRACES_<what> if it is set, otherwise OTEL_EXPORTER_OTLP_<what>.
 std::optional<Found> of_exporter(const Lookup& lookup, std::string_view what) {
   for (const std::string_view signal : {"TRACES_", ""}) {
     std::string name = std::string(exporter).append(signal).append(what);
@@ -103,8 +103,8 @@ NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
   return list;
 }
 
-// Returns true for headers that a variable must not set, because the exporter writes them itself or because
-// they concern the connection.
+// Returns true for headers that OTEL_EXPORTER_OTLP_HEADERS must not set: the exporter writes them itself, or
+// they control the connection.
 bool is_ours(std::string_view name) {
   constexpr auto ours = std::to_array<std::string_view>(
       {"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "te",
@@ -132,8 +132,8 @@ NamedValues read_headers(const Found& found, std::vector<std::string>& warnings)
   return headers;
 }
 
-// Reads the collector's URL. The variable for traces is used unchanged; to the variable for all signals,
-// /v1/traces is appended (OpenTelemetry, OTLP Exporter).
+// Reads the collector's URL. Appends /v1/traces to OTEL_EXPORTER_OTLP_ENDPOINT, which is for all signals, but
+// not to OTEL_EXPORTER_OTLP_TRACES_ENDPOINT (OpenTelemetry, OTLP Exporter).
 std::optional<Collector> read_endpoint(const Found& found, std::vector<std::string>& warnings) {
   const bool for_traces = found.variable.find("TRACES_") != std::string::npos;
   std::string url = found.value;

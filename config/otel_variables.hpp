@@ -15,10 +15,10 @@ namespace reprise::config {
 /// Pairs of name and value, in the order of the variable.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-/// The values of the variables. An invalid value is omitted and causes a warning. An empty value counts as
-/// absent.
+/// The values of the OTEL_* variables. An invalid value is omitted and causes a warning. An empty value
+/// counts as absent.
 struct OtelVariables {
-  std::optional<Collector> collector;  ///< OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT; the headers are not set here
+  std::optional<Collector> collector;  ///< from OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT, without headers
   std::string endpoint_variable;       ///< name of the variable that set the endpoint
   NamedValues headers;                 ///< OTEL_EXPORTER_OTLP_[TRACES_]HEADERS; values are secrets
   std::optional<std::string> ca_file;  ///< OTEL_EXPORTER_OTLP_[TRACES_]CERTIFICATE

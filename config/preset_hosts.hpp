@@ -15,8 +15,8 @@ class PresetHosts {
   PresetHosts(std::vector<policy::HostPattern> given, const std::vector<PresetRoute>& shipped);
 
   /// Sets the hosts of a route's match. If a preset has routes for exact names and others for `*.suffix`,
-  /// each route gets only hosts of its own form. Returns false if no given host has this form; the route must
-  /// then be omitted.
+  /// each route gets only hosts of its own form. Returns false if no host has the route's form; the route
+  /// must then be omitted.
   bool put(policy::Match&) const;
 
  private:

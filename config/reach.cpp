@@ -16,7 +16,7 @@ using policy::Condition;
 bool covers_host(const std::string& earlier, const std::string& later) {
   if (earlier.empty() || earlier == later) return true;
   if (!earlier.starts_with("*.")) return false;
-  // "*.example.com" covers "a.example.com" and "*.a.example.com", but needs a label before the dot.
+  // "*.example.com" covers "a.example.com" and "*.a.example.com", but not "example.com".
   const std::string_view suffix = std::string_view(earlier).substr(1);
   return later.size() > suffix.size() && std::string_view(later).ends_with(suffix) && later != earlier;
 }
@@ -32,8 +32,8 @@ bool covers_each(Hosts wide, Hosts narrow) {
   });
 }
 
-// Returns true if `earlier` covers the hosts of `later`. A request must match both `host` and `hosts`, so it
-// is enough if one of them is covered.
+// Returns true if `earlier` covers the hosts of `later`. A request must match both `host` and `hosts` of
+// `later`, so it is enough that `earlier` covers one of the two.
 bool covers_hosts(const policy::Match& earlier, const policy::Match& later) {
   const auto covered_by = [&](Hosts wide) {
     return covers_each(wide, {&later.host, 1}) || (!later.hosts.empty() && covers_each(wide, later.hosts));
@@ -60,8 +60,8 @@ bool covers_path(const std::string& earlier, const std::string& later) {
   const auto narrow = segments_of(later);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i >= narrow.size()) return false;
-    // `**` matches one or more segments, and the first must not be empty. `**` and `{x}` in the narrow path
-    // never match an empty segment.
+    // `**` matches one or more segments, but the first segment must not be empty. A `**` or `{x}` in the
+    // narrow path is covered, because it never matches an empty segment.
     if (wide[i] == "**") return !narrow[i].empty();
     if (narrow[i] == "**") return false;
     const bool same = is_parameter(wide[i]) ? !narrow[i].empty() : wide[i] == narrow[i];

@@ -184,7 +184,8 @@ class RouteBuilder {
     const policy::TlsPolicy elsewhere = route.policy.tls;
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
-    // The preset's TLS settings do not apply to replaced hosts, such as an emulator.
+    // If the author replaced the preset's hosts, for example by an emulator, the preset's TLS settings do not
+    // apply.
     if (moved) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);

@@ -20,7 +20,7 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< the route in the preset; wins over weaker layers
+  std::vector<const Node*> shipped_route;  ///< the route in the preset, which wins over weaker layers
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;
@@ -31,8 +31,8 @@ struct BuiltRoutes {
   std::vector<RouteOrigin> origins;   ///< the origin of each route; points into the document
 };
 
-/// Builds all routes. Reports names that are missing, reserved, taken or unknown. The keys of `over` win over
-/// the keys of each route.
+/// Builds all routes. Reports missing, reserved, repeated and unknown names. The keys of `over` win over the
+/// keys of each route.
 BuiltRoutes build_routes(const Node& root, const Node& over, Report&);
 
 }  // namespace reprise::config

@@ -49,7 +49,7 @@ enum class GatewayRedirects : std::uint8_t { rewrite, pass };
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
-  bool https = false;       ///< TLS with verification; the default port is then 443
+  bool https = false;       ///< use TLS and verify the certificate; changes the default port to 443
   std::string path_prefix;  ///< "" or "/base", without a final slash; prefix of every path
 };
 
@@ -64,7 +64,7 @@ struct Listener {
 };
 
 struct Admin {
-  Endpoint bind{"127.0.0.1", 3129};  ///< may be off (an empty address)
+  Endpoint bind{"127.0.0.1", 3129};  ///< the address is empty if the admin listener is off
   bool allow_remote = false;
   std::optional<std::string> control;  ///< path of a unix socket for commands
 };
@@ -73,8 +73,8 @@ struct Admin {
 struct Parent {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 0;
-  std::string user;           ///< as written, percent-encoded; empty if there are no credentials
-  std::string authorization;  ///< value of Proxy-Authorization (RFC 7617), a secret; empty if it is not sent
+  std::string user;           ///< percent-encoded as in the file; empty if there are no credentials
+  std::string authorization;  ///< value of Proxy-Authorization (RFC 7617), a secret; empty: not sent
   /// How the parent's certificate is verified. Absent if the parent is reached by plain HTTP.
   std::optional<policy::TlsPolicy> tls{};
   /// Hosts that are reached without the parent: names, `*.suffix`, and networks with a prefix length.
@@ -86,7 +86,8 @@ struct Intercept {
   std::vector<policy::HostPattern> hosts;  ///< at least one; exact names and `*.suffix`
   std::string certificate;                 ///< certificate of the authority, a PEM file
   std::string key;                         ///< private key of the authority, a PEM file
-  std::optional<std::string> bundle;       ///< PEM file that is written for applications
+  std::optional<std::string>
+      bundle;  ///< PEM file of trusted certificates that the proxy writes for applications
 };
 
 /// The networks that are never dialled, and whether the proxy's own listeners are denied too (`self`).
@@ -116,7 +117,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
-  std::size_t history_bytes = 1024 * 1024;  ///< limit per io thread; 0: no request history
+  std::size_t history_bytes = 1024 * 1024;  ///< maximum per io thread; 0: no request history
   std::size_t labelled_upstreams = 32;
 };
 
@@ -127,7 +128,7 @@ struct Timers {
 };
 
 struct Pool {
-  std::size_t idle = 32;  ///< limit per upstream host:port and io thread
+  std::size_t idle = 32;  ///< maximum per upstream host:port and io thread
   Duration idle_timeout = std::chrono::seconds(30);
   Duration max_age =
       std::chrono::seconds(60);  ///< maximum age of a connection; varied at random by up to 20 %
@@ -159,7 +160,8 @@ struct Collector {
   std::uint16_t port = 4318;
   std::string path = "/v1/traces";
   bool tls = false;
-  std::optional<std::string> ca_file = {};  ///< the only trusted certificates; absent: the system's
+  std::optional<std::string> ca_file =
+      {};  ///< file of the only trusted certificates; absent: trusts the system's
   std::vector<std::pair<std::string, std::string>> headers =
       {};  ///< headers of each batch; values are secrets
   bool operator==(const Collector&) const = default;
@@ -167,8 +169,7 @@ struct Collector {
 
 struct Trace {
   std::optional<Collector> otlp;  ///< absent: no spans are sent
-  double sample =
-      1;  ///< 0 to 1; fraction that is traced of the requests that succeed at once and have no traceparent
+  double sample = 1;  ///< 0 to 1: traced fraction of requests without traceparent that succeed at once
 };
 
 /// A whole configuration. Immutable once loaded; shared by all threads.

@@ -160,8 +160,8 @@ class ShapeChecker {
     return meant_form(item.schema, section, item.node);
   }
 
-  // Rejects a list with a repeated field, and a list that is too long. Also rejects an empty list: `resume:
-  // off` says more clearly that no download is resumed.
+  // Rejects a list of version fields that is too long or has a repeated field. Also rejects an empty list,
+  // because `resume: off` is the clearer way to disable resuming.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
     if (items.empty()) return error(place, "is empty: write a field such as etag, or write resume: off");

@@ -14,7 +14,7 @@ using policy::lower;
 
 struct Address {
   std::array<unsigned char, 16> bytes{};
-  std::size_t size = 0;  // 4 for IPv4, 16 for IPv6
+  std::size_t size = 0;  // bytes of the address: 4 for IPv4, 16 for IPv6
 };
 
 std::optional<Address> numeric(std::string_view text) {

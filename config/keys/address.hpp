@@ -26,7 +26,7 @@ Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
 /// Parses a host name or a literal address. Returns it in lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
 /// Parses `host`, `host:port` or `[v6]:port`, with a name or a literal address. The port is 0 if the text has
-/// none. If the text has no host, rejects it with `form` as the reason.
+/// no port. Rejects a text without a host, with `form` as the reason.
 Parsed<Endpoint> parse_authority(std::string_view, const std::string& form);
 /// Parses `http[s]://host[:port][/prefix]`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);

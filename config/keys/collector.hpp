@@ -12,8 +12,8 @@
 namespace reprise::config {
 
 /// Parses `http://host:port[/path]` or `https://host[:port][/path]`. The default path is `/v1/traces` (OTLP
-/// 1.3, OTLP/HTTP Request). `http_port` is the default port of an `http` URL. If `http_port` is 0, such a URL
-/// must have a port, because collectors do not use port 80.
+/// 1.3, OTLP/HTTP Request). `http_port` is the default port of an `http` URL. If `http_port` is 0, an `http`
+/// URL must have a port, because collectors do not use port 80.
 Parsed<Collector> parse_collector(std::string_view, std::uint16_t http_port = 0);
 std::string collector_text(const Collector&);
 /// Returns true if the collector's address is a listener of this proxy. Then every exported span would cause

@@ -7,9 +7,9 @@
 
 namespace reprise::config {
 
-// The functions below call two functions of their argument `fields`: `field(path, member)` for each key, and
-// `section(path, optional member, function)` for each section that a word can switch off. Paths are relative
-// to the section that is read or printed.
+// Each function in this header lists the keys of one section. It calls `fields.field(path, member)` for each
+// key, and `fields.section(path, optional member, function)` for each subsection that a word can switch off.
+// The paths are relative to the section.
 
 /// Lists the keys of the section `tls`.
 template <typename Fields, typename Tls>

@@ -193,8 +193,8 @@ constexpr auto table = std::to_array<Key>({
 });
 // clang-format on
 
-/// The word for an enumerator in the file, if this word differs from the enumerator's name: the word is not a
-/// valid C++ name, or is clearer than the name.
+/// An enumerator whose word in the configuration differs from its C++ name, because the word is not a valid
+/// C++ name or is clearer.
 struct Spelling {
   std::string_view enumerator;
   std::string_view word;
@@ -247,7 +247,7 @@ constexpr auto proved = std::to_array<std::string_view>({
     follows<LogPath>("log.path"),
 });
 
-// The names of presets are words, but no enumeration belongs to them.
+// The words of `presets[].name` are the names of presets, so they belong to no enumeration.
 static_assert(std::all_of(table.begin(), table.end(),
                           [](const Key& key) {
                             const bool is_proved =

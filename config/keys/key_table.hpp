@@ -8,8 +8,7 @@
 
 namespace reprise::config {
 
-/// The kind of value that a key takes. A value of the first two kinds consists of keys or items, which have
-/// kinds too.
+/// The kind of value that a key takes. The keys of a mapping and the items of a list have their own kinds.
 enum class Kind : std::uint8_t {
   mapping,
   list,
@@ -35,7 +34,7 @@ enum class Kind : std::uint8_t {
   path,
   method,
   version_field,  // a response field
-  pairs,          // names that must be present, with or without a value
+  pairs,          // headers or query parameters that a request must have, with or without a value
   rule,           // value of the key idempotent
   predicates,     // value of the key hold.body
   folder,
@@ -47,14 +46,14 @@ struct Key {
   std::string_view
       path;  ///< a key of routes has the prefix `defaults.`; `[]` means any item of a list, `*` any name
   Kind kind;
-  std::string_view standard;  ///< the default as YAML; empty: absent by default
+  std::string_view standard;  ///< the default as YAML; empty if the key is absent by default
   std::string_view sentence;
   std::string_view
       words{};  ///< kind `word`: all words, in the order of the enumerators; other kinds: additional words
-  std::string_view lowest{};   ///< lowest value, inclusive, written like a value
-  std::string_view highest{};  ///< highest value, inclusive
+  std::string_view lowest{};   ///< lowest valid value, as it is written in a file
+  std::string_view highest{};  ///< highest valid value
   Kind item{Kind::mapping};    ///< for a list: the kind of its items
-  std::string_view instead{};  ///< for a list: the word that may replace it
+  std::string_view instead{};  ///< for a list: the word that may replace the list
 };
 
 /// Returns every key, in the order of the reference page.

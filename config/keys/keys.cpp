@@ -227,7 +227,7 @@ std::string likely_key(std::string_view parent, std::string_view key) {
     if (flat && key.find('.') == std::string_view::npos) return std::string(other.path.substr(below.size()));
     if (last_part(other.path) != key) continue;
     if (other.path.starts_with(below) && !below.empty()) return std::string(other.path.substr(below.size()));
-    // If a key of listeners and a key of routes have this name, the author probably meant the key of routes.
+    // If both listeners and routes have a key of this name, the author probably meant the key of routes.
     const bool is_shared = std::string_view(other.path).starts_with("defaults.");
     if (elsewhere.empty() || (is_shared && !elsewhere.starts_with("defaults.")))
       elsewhere = std::string(other.path);

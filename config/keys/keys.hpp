@@ -28,20 +28,22 @@ std::string_view last_part(std::string_view path);
 /// Splits "a b c" into words.
 std::vector<std::string_view> split_words(std::string_view words);
 
-/// Returns "a, b or c".
+/// Joins the words to a text such as "a, b or c".
 std::string either(const std::vector<std::string_view>& words);
-/// Returns the valid values for a message: "a duration such as 250ms, or unlimited; 1ms to 8760h".
+/// Describes the valid values of the key for a message, such as "a duration such as 250ms, or unlimited; 1ms
+/// to 8760h".
 std::string expectation(const Key&);
 
 /// Returns the text in a form that does not depend on the naming style: the result is equal for maxAttempts,
 /// max-attempts and max_attempts.
 std::string folded(std::string_view text);
-/// Returns the candidate with the smallest edit distance to `text`. Empty if none is close.
+/// Returns the candidate with the smallest edit distance to `text`. Empty if no candidate is close.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
 /// Returns the end of a message: ` (did you mean ...?)`. Empty if there is no suggestion.
 std::string did_you_mean(std::string_view suggestion);
 /// Suggests a replacement for `key`, which is unknown under `parent`: the name of a similar key under
-/// `parent`, or the full path of a key with that name elsewhere. Empty if there is none.
+/// `parent`, or the full path of a key that has the name `key` under another parent. Empty if there is no
+/// such key.
 std::string likely_key(std::string_view parent, std::string_view key);
 
 }  // namespace reprise::config

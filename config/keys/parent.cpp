@@ -68,7 +68,7 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   if (!plain_user || !plain_password)
     return "has a user name or password that is not correctly percent-encoded: write %25 for a percent sign, "
            "and no control characters";
-  // RFC 7617 2: the first colon ends the user name.
+  // A user name cannot contain a colon, because the first colon ends it (RFC 7617 2).
   if (plain_user->find(':') != std::string::npos)
     return "has a colon in its user name, which Basic authentication does not allow";
   parent.user = std::string(user);

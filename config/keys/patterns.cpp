@@ -60,7 +60,7 @@ Parsed<Condition> check_query(Condition condition) {
   return {std::move(condition), {}, {}};
 }
 
-// Parses `NAME` or `NAME=value`. `check` validates both parts for that kind of condition.
+// Parses `NAME` or `NAME=value`. `check` validates the name and the value.
 Parsed<Condition> parse_pair(Condition::Kind kind, std::string_view text,
                              Parsed<Condition> (*check)(Condition)) {
   Condition condition{kind, std::string(text), {}};

@@ -20,14 +20,15 @@ constexpr std::string_view rule_form = "write always, never, by_method, {any: [.
 constexpr std::string_view condition_form =
     "write one of {header: NAME[=value]}, {query: NAME[=value]}, {json: KEY} or {method: NAME}";
 
-// Returns the rule that the word names, without conditions; nothing for another word.
+// Returns the rule that the word `text` names, with no conditions. Returns nothing if `text` is not the word
+// of a rule.
 std::optional<IdempotencyRule> rule_called(std::string_view text) {
   const auto word = std::find(rule_words.begin(), rule_words.end(), text);
   if (word == rule_words.end()) return std::nullopt;
   return IdempotencyRule{static_cast<IdempotencyRule::Kind>(word - rule_words.begin()), {}};
 }
 
-// Returns the words of the rules that have conditions, or of those that have none.
+// Returns the words of the rules that take conditions, or the words of the rules that take none.
 std::vector<std::string_view> words_of_rules(bool with_conditions) {
   std::vector<std::string_view> words;
   std::copy_if(rule_words.begin(), rule_words.end(), std::back_inserter(words),
@@ -35,7 +36,7 @@ std::vector<std::string_view> words_of_rules(bool with_conditions) {
   return words;
 }
 
-// Suggests the rule for a boolean word: `always` or `never`.
+// Suggests `always` or `never` for a boolean word, and the most similar rule word for any other text.
 std::string_view meant_by(std::string_view text) {
   for (const std::string_view on : {"true", "yes", "on"}) {
     if (text == on) return word(IdempotencyRule::Kind::always);
@@ -51,7 +52,7 @@ bool is_text(const Node& node) {
 }
 
 /// Returns the condition that the text probably means: `{method: POST}` or `{header: Idempotency-Key}`. Empty
-/// if it is neither a method nor a header name.
+/// if the text is neither a method nor a header name.
 std::string condition_of(const Node& node) {
   if (!is_text(node)) return {};
   const bool is_method =

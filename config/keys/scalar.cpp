@@ -286,7 +286,7 @@ std::string duration_text(Duration duration) {
     text.append(std::to_string(count)).append(unit.name);
     left %= unit.size;
   }
-  // The smallest unit is us, so a part below it is written as a fraction, such as 1.5us.
+  // The smallest unit is us, so nanoseconds are written as a fraction, such as 1.5us.
   if (left > 0) text.append(number_text(static_cast<double>(left) / 1000)).append("us");
   return text;
 }

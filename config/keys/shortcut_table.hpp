@@ -13,7 +13,7 @@ struct Shortcut {
   std::string_view path;   ///< path of the key that the flag sets
   std::string_view value;  ///< name of the value in help texts
   std::string_view sentence;
-  std::string_view alias{};  ///< name of another variable with the same meaning
+  std::string_view alias{};  ///< name of another environment variable with the same meaning
 };
 
 inline constexpr std::string_view variable_prefix = "REPRISE_";

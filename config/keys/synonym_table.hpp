@@ -151,7 +151,7 @@ inline constexpr auto synonym_table = std::to_array<Synonym>({
 /// Texts that authors write as a value, and the valid value with the same meaning.
 struct ValueSynonym {
   std::string_view path;   ///< path of the key
-  std::string_view texts;  ///< in lower case, separated by blanks
+  std::string_view texts;  ///< the texts, in lower case and separated by blanks
   std::string_view meant;
 };
 
@@ -200,7 +200,7 @@ inline constexpr auto value_synonym_table = std::to_array<ValueSynonym>({
     {"presets[].name", "redis", "memorystore"},
     {"presets[].name", "github gitlab", "git"},
     {"presets[].name", "openbao bao", "vault"},
-    // Texts in place of a section.
+    // Texts that authors write in place of a whole section.
     {"defaults.retry", "off false no none never disabled 0", "{max_attempts: 1}"},
     {"defaults.retry", "on true yes enabled", "{max_attempts: 6}"},
     {"defaults.retry.backoff", "exponential exp", "{multiplier: 2}"},

@@ -30,7 +30,7 @@ bool is_among(std::string_view texts, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// Returns the value in the form that it has inside braces or brackets.
+/// Returns the value as it must be written inside braces or brackets, in quotes if necessary.
 std::string in_flow(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_of("\"'#{}[], ") == std::string_view::npos &&
                      std::string_view("*&!|>%@`").find(text.front()) == std::string_view::npos;
@@ -57,8 +57,8 @@ Node scalar_of(std::string text) {
 
 bool is_list(const Key& key) { return key.kind == Kind::list && key.item != Kind::mapping; }
 
-/// Returns true if the kind of the key accepts only texts of a special form. If such a key accepts a text,
-/// the author probably meant this key.
+/// Returns true if the key accepts only texts of a special form, such as durations. If such a key accepts a
+/// text, the author of the text probably meant this key.
 bool identifies_key(const Key& key) {
   switch (is_list(key) ? key.item : key.kind) {
     case Kind::text:
@@ -94,8 +94,8 @@ std::string value_for(const Key& key, std::string_view text, bool may_correct) {
   return may_correct ? correction(key, text) : std::string();
 }
 
-/// Returns the key that is tried first for a text in place of the section. Empty if the keys are tried in the
-/// order of the table.
+/// Returns the key that the author probably meant by a text in place of the whole section. Empty if no key is
+/// preferred.
 std::string_view preferred_key(std::string_view section, std::string_view text) {
   if (section == "shutdown") return "grace";
   if (section == "defaults.circuit" && parse_duration(text)) return "open";
@@ -103,7 +103,7 @@ std::string_view preferred_key(std::string_view section, std::string_view text) 
 }
 
 /// Suggests a mapping for a text that was written in place of a section, such as `{after: 100ms}` for
-/// `100ms`. The mapping has the first key for which the text is valid.
+/// `100ms`. The mapping has the first key that accepts the text.
 std::string mapping_for(std::string_view schema, const Key& section, std::string_view text) {
   std::vector<const Key*> keys = keys_under(schema);
   const std::string_view first = preferred_key(section.path, text);

@@ -15,7 +15,7 @@ std::string synonym(std::string_view parent, std::string_view word);
 
 /// Suggests a value for a text that is not one of the key's words. Empty if there is no suggestion.
 std::string meant_value(const Key&, std::string_view text);
-/// Suggests the name of the closest shipped preset. Empty if none is close.
+/// Suggests the shipped preset with the most similar name. Empty if no name is similar.
 std::string meant_preset(std::string_view name);
 /// Suggests the right form for a text, list or mapping that is not the form of its key: `{max_attempts: 5}`
 /// at `retry`, `[503]` at `retry.on`. Empty if there is no suggestion. `schema` is the path in the key table,

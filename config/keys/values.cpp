@@ -19,7 +19,7 @@ namespace {
 struct Complaint {
   std::string reason;
   std::string suggestion;
-  bool names_words = false;  // true if the reason already lists the valid words
+  bool names_words = false;  // true if `reason` already lists the valid words
 };
 
 // Maximum length of a suggestion; a longer one is not readable in a message.
@@ -137,7 +137,7 @@ std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view te
   return found;
 }
 
-// Returns how a message names the value. Hides a text that may contain a password.
+// Returns the value as a message quotes it. Hides a text that may contain a password.
 std::string name_of(const Node& scalar, Kind kind) {
   const bool credentials = kind == Kind::collector && scalar.text.find('@') != std::string::npos;
   return kind == Kind::parent || credentials ? "the value" : shown(scalar);
@@ -260,7 +260,7 @@ void assign(const Key& key, const Node& node, std::size_t& target) {
 }
 
 void assign(const Key& key, const Node& node, unsigned& target) {
-  // The cast is safe: the range in the key table is far smaller than that of the type.
+  // The cast is safe: the key table allows only values far below the maximum of `unsigned`.
   if (!complaint(key, node)) target = static_cast<unsigned>(*parse_whole(node.text).value);
 }
 

@@ -18,14 +18,14 @@ std::optional<std::string> complaint(const Key&, const Node& scalar);
 /// Suggests a value in place of an invalid text; empty if there is no suggestion.
 std::string correction(const Key&, std::string_view text);
 
-/// Returns the position of the text among the words of the key; nothing if it is not one of them.
+/// Returns the index of the text in the words of the key; nothing if the key has no such word.
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
-/// Returns true if the node is the word that may be written in place of that list (`Key::instead`).
+/// Returns true if the node is the word that may replace the list of the key (`Key::instead`).
 bool is_alternative_word(const Key&, const Node&);
 
-/// Each `assign` below converts the node and stores the value in its last argument, the target. If the node
-/// is invalid, the target keeps its value; `complaint` reports such a node.
+/// Each overload of `assign` converts the node and stores the value in its last argument. Ignores an invalid
+/// node, for which `complaint` returns a message.
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
 void assign(const Key&, const Node&, double&);

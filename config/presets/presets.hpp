@@ -26,11 +26,11 @@ std::optional<std::string_view> preset_text(std::string_view name);
 /// One route of a preset, and the policies that it uses. The nodes live until the program ends.
 struct PresetRoute {
   std::string_view preset;            ///< preset whose file has the route
-  const Node* route = nullptr;        ///< keys of the route; they win over the policies
+  const Node* route = nullptr;        ///< keys of the route, which win over the policies
   std::vector<const Node*> policies;  ///< policies of shipped presets; later ones override earlier ones
 };
 
-/// Returns the routes of a preset in order: its own, then those of the presets that it lists.
+/// Returns the routes of a preset, followed by the routes of the presets that it lists.
 std::vector<PresetRoute> preset_routes(std::string_view name);
 
 /// Returns the policy with that name in any shipped preset. Null if there is none. The node lives until the

@@ -114,7 +114,7 @@ Rendered render(const Key& key, const std::optional<std::string>& value) {
   return value ? yaml_scalar(*value) : absent_word(key);
 }
 
-// Returns nothing: each key of these two sections is printed separately.
+// The sections `tls` and `resume` have no text of their own: each of their keys is printed separately.
 Rendered render(const Key&, const policy::TlsPolicy&) { return std::nullopt; }
 Rendered render(const Key&, const policy::ResumePolicy&) { return std::nullopt; }
 

@@ -11,8 +11,8 @@
 
 namespace reprise::config {
 
-/// Returns the text as a YAML scalar: plain if neither YAML nor `${..}` can misread it, otherwise in double
-/// quotes.
+/// Returns the text as a YAML scalar. Adds double quotes if the plain text would be read as something else,
+/// for example as `${..}`.
 std::string yaml_scalar(std::string_view text);
 
 /// The YAML text of a value. Nothing if the key is omitted, because its absence has the same meaning.
@@ -30,7 +30,7 @@ Rendered render(const Key&, const std::optional<std::string>&);
 Rendered render(const Key&, const policy::TlsPolicy&);
 Rendered render(const Key&, const policy::ResumePolicy&);
 Rendered render(const Key&, const Endpoint&);
-/// Returns nothing, because each key of the section is printed separately.
+/// Returns nothing, because each key of the section `admin` is printed separately.
 Rendered render(const Key&, const Admin&);
 Rendered render(const Key&, const GatewayUpstream&);
 /// Returns the parent's value, with `***` for the password.

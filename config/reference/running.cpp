@@ -61,7 +61,7 @@ RunningText read_running(std::string_view text) {
     if (line.starts_with(hash_mark)) running.hash = line.substr(hash_mark.size());
     if (line.starts_with(place_mark)) read_place(line.substr(place_mark.size()), running);
   }
-  // A configuration with `***` as password does not load, so another text replaces the `***`.
+  // A configuration with the password `***` does not load, so another password replaces the `***`.
   const std::string password = ":" + std::string(hidden) + "@";
   while (!text.empty()) {
     std::string line(take_line(text));

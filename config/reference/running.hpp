@@ -20,7 +20,7 @@ struct RunningText {
   std::string yaml;  ///< YAML that loads to the effective settings, except hidden passwords
   std::string file;  ///< configuration file of the running proxy; empty for the built-in defaults
   std::string hash;
-  std::map<std::string, RoutePlace, std::less<>> places;  ///< keyed by the name of the route
+  std::map<std::string, RoutePlace, std::less<>> places;  ///< place of each route, by the name of the route
 };
 
 /// Returns the YAML of effective_yaml, preceded by comment lines that name the file and the line of each

@@ -140,7 +140,7 @@ class Builder : public YAML::EventHandler {
   void put(Level& level, Node value) {
     Entry entry = *std::exchange(level.pending, std::nullopt);
     if (entry.value.broken) return;
-    // The parser's mark of an absent value is wrong, so the position of the key is used.
+    // If a value is absent, the parser reports a wrong position for it, so the position of the key is used.
     if (value.kind == Node::Kind::nothing && !value.broken) {
       value.line = entry.line;
       value.column = entry.column;
@@ -232,7 +232,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
-    // Each tab was replaced by a blank before parsing, so the parser's error would mislead.
+    // The parser has seen a blank in place of each tab, so its error would mislead.
     if (clean->had_tabs) return std::nullopt;
     YamlMistake mistake =
         find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,

@@ -27,7 +27,7 @@ struct Node {
   std::vector<Node> items;
   std::vector<Entry> entries;  ///< in file order, without duplicate keys
 
-  /// Returns the value of that key in a mapping. Null if there is none.
+  /// Returns the value of that key. Null if this node is not a mapping or has no such key.
   const Node* find(std::string_view key) const;
 };
 
@@ -38,7 +38,7 @@ struct Entry {
   Node value;
 };
 
-/// Returns the node at a dotted path below `section`. Null if there is none.
+/// Returns the node at a dotted path below `section`. Null if there is no such node.
 const Node* locate(const Node& section, std::string_view path);
 /// Returns the text of a scalar for a message, quoted and shortened. If the text was replaced, returns the
 /// `${..}` and not its value.

@@ -8,7 +8,7 @@ namespace reprise::config {
 
 struct FileText {
   std::string text;     ///< at most `most` + 1 bytes; more than `most` means that the file is too large
-  std::string trouble;  ///< reason of the failure, as in `cannot read the file: ..`; empty on success
+  std::string trouble;  ///< reason of a failure, for `cannot read the file: ..`; empty on success
 };
 
 /// Reads at most `most` + 1 bytes of a file. Follows links. Never waits for another process, whatever size

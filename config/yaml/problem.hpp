@@ -17,13 +17,13 @@ struct Problem {
   std::size_t column = 0;
   std::string path;     ///< path of the key, such as `routes[0].retry.deadline`; empty for the text itself
   std::string message;  ///< one line; never contains a value from `${env:..}` or `${file:..}`
-  bool given = false;   ///< `path` is a flag or a variable, so the error is not in the file
+  bool given = false;   ///< `path` names a flag or a variable, so the problem is not in the file
 };
 
 /// Returns "error" or "warning".
 std::string_view word(Problem::Severity);
-/// Returns `file:line:col: error: path: message`. Omits line and column for a problem of the whole file.
-/// Omits the severity if `severity` is empty, because a log line already has a severity.
+/// Returns `file:line:col: error: path: message`. Omits line and column for a problem of the whole file. The
+/// text `severity` is empty for a log line, which already has a severity.
 std::string to_line(const Problem&, std::string_view file, std::string_view severity);
 std::string to_line(const Problem&, std::string_view file);
 

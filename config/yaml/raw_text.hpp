@@ -11,7 +11,7 @@ namespace reprise::config {
 
 struct CleanText {
   std::string text;       ///< UTF-8 without byte order mark; lines end in LF; each tab is replaced by a blank
-  bool had_tabs = false;  ///< tabs were found and reported; the parser's errors may be caused by them
+  bool had_tabs = false;  ///< tabs were found and reported; they may cause errors of the parser
 };
 
 /// Returns the text for the parser. Returns nothing if the bytes must not be parsed; the report then has the

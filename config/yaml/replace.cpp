@@ -100,7 +100,8 @@ class Replacer {
                       " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}, or write $${ "
                       "for a literal ${";
     }
-    // The total size is limited, so that a file that is named a thousand times does not exhaust the memory.
+    // Limits the total size of all replacements. Otherwise a file that is inserted a thousand times could
+    // exhaust the memory.
     total_ += found.text ? found.text->size() : 0;
     if (total_ > largest_file) return {std::nullopt, "all replacements together are larger than 1 MiB"};
     return found;

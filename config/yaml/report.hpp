@@ -19,8 +19,8 @@ class Report {
   bool has_errors() const { return has_errors_; }
   /// Returns true if there is an error whose path begins with `path`.
   bool refused_under(std::string_view path) const;
-  /// Returns true if the limit of problems is reached; further ones are dropped. This bounds output and work
-  /// for a hostile file.
+  /// Returns true if the maximum number of problems is reached. Further problems are dropped. This bounds the
+  /// output and the work for a hostile file.
   bool full() const { return problems_.size() >= most_problems; }
   /// Returns the problems in the order of the file.
   std::vector<Problem> take();
