@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests the alert rules of Prometheus. promtool validates them and runs the cases of alerts_test.yaml. A real Prometheus must find each
-alert's condition true for a reprise with trouble, and no condition true for a reprise without trouble.
+"""Tests the alert rules of Prometheus. promtool validates them and runs the cases of alerts_test.yaml. A real
+Prometheus then evaluates the alert conditions: for a reprise with trouble, each condition must be true; for a reprise
+without trouble, each must be false.
 
     python3 tests/alerts.py --bin build/release/reprise
 """
@@ -23,13 +24,14 @@ RULES = FOLDER / "alerts.yaml"
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.M)
 RULE = re.compile(r"^ *- (?:alert|record): ", re.M)
 FIRES = re.compile(r"alertname: (\w+), exp_alerts: \[\{")
-# Pairs of a text in the rules and a wrong text that replaces it: the cases of alerts_test.yaml must then fail.
+# Planted defects: pairs of a text in the alert rules and a wrong replacement. With each defect, the cases of
+# alerts_test.yaml must fail.
 DEFECTS = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n"), ("humanizePercentage", "humanize"), ("$labels.upstream", "$labels.upstreams")
 
 
 def rules_fire_as_told():
-    """Runs the cases of alerts_test.yaml, which also compare annotations. Every alert must fire in a case, and no other
-    folder below deploy may have rules, because they would have no cases."""
+    """Runs the cases of alerts_test.yaml, which also compare annotations. Every alert must fire in at least one case.
+    No other folder below deploy may have alert rules, because such rules would have no cases."""
     yield from complaints(promtool("test", "rules", str(FOLDER / "alerts_test.yaml")))
     folders = {file.parent for file in (ROOT / "deploy").rglob("*.y*ml") if RULE.search(file.read_text(encoding="utf-8"))}
     if folders != {FOLDER}:

@@ -7,7 +7,7 @@ FRESH = "fresh"
 
 
 class source:
-    """The seed of the run. The program that has the option --seed sets it once, before the first use."""
+    """Holds the seed of the run. The script that has the option --seed sets the seed once, before its first use."""
 
     seed = 1
 
@@ -32,11 +32,11 @@ def use(seed):
 
 
 def dice(*names):
-    """Returns a generator for one purpose. The same seed and names give the same numbers, whatever other generators
-    are used."""
+    """Returns the random generator for the purpose that `names` describes. The same seed and names always give the same
+    numbers, even if other generators are used in between."""
     return random.Random("/".join(map(str, (source.seed, *names))))
 
 
 def content(name, size):
-    """Returns that many random bytes."""
+    """Returns `size` random bytes, which depend on the seed and on `name`."""
     return dice(name).randbytes(size)

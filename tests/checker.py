@@ -4,8 +4,8 @@ import argparse
 
 def run(description, self_test, check, options=()):
     """Runs a checking script and returns its exit code. With --self-test, calls `self_test`, which returns the number
-    of wrong results; otherwise calls `check` with the parsed arguments. `options`: (flag, help) of the script's own
-    flags."""
+    of wrong results; otherwise calls `check` with the parsed arguments. `options` has a pair (flag, help) for each
+    further flag of the script."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument("--self-test", action="store_true", help="only check the checks")
     for flag, help_text in options:
@@ -17,8 +17,8 @@ def run(description, self_test, check, options=()):
 
 
 def count_wrong(plants):
-    """Returns in how many items of [(name, expected, found)] `expected` and `found` differ. Prints each such item, and
-    a sum line."""
+    """Returns the number of items (name, expected, found) in which `expected` and `found` differ. Prints each of these
+    items, and a line with the sums."""
     wrong = [(name, expected, found) for name, expected, found in plants if found != expected]
     for name, expected, found in wrong:
         print(f"self-test: {name}: expected {expected}, found {found}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if a comment, a message or a page cites a row, a clause or a decision that does not exist. Also fails if a
-citation of a row or clause lacks the word `row` or `clause` (right: `row C4`, `clauses R3 and R7`)."""
+"""Fails if a comment, a message or a page cites a row, a clause or a decision of the documents that does not exist.
+Also fails if a citation of a row or clause lacks the word `row` or `clause` (right: `row C4`, `clauses R3 and R7`)."""
 import re
 import sys
 import tempfile

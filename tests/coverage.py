@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the line and branch coverage of proxy/policy, proxy/http and the rooms (modules) above the sockets, by their
-unit tests and the simulation. Needs a build with the preset `coverage`.
+"""Measures how much of proxy/policy, proxy/http and the rooms (modules) above the sockets is covered by their unit
+tests and by the simulation: lines and branches. Needs a build with the preset `coverage`.
 
-    python3 tests/coverage.py              runs all tests and prints the coverage of each storey; the last line is `N passed, N failed, N skipped`
-    python3 tests/coverage.py --gaps NAME  uses the last run: prints lines and branches of matching files that no test ran
+    python3 tests/coverage.py              runs all tests and prints the coverage of each storey (layer); the last line
+    is `N passed, N failed, N skipped` python3 tests/coverage.py --gaps NAME  uses the last run: prints lines and
+    branches of matching files that no test ran
 
-Tests of a storey count for every storey below it. A `switch` over every enumerator has one branch that nothing can
-take, and this branch counts as missed."""
+The tests of a storey also count for the storeys below. A `switch` over every enumerator has one branch that is never
+taken, which counts as missed."""
 import argparse
 import collections
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests the Grafana dashboard: its file equals the output of deploy/grafana/make.py, Grafana can lay out its panels, and each query has a
-result if Prometheus scrapes a reprise with traffic of every kind.
+"""Tests the Grafana dashboard: its file equals the output of deploy/grafana/make.py, Grafana can lay out its panels,
+and each query has a result after Prometheus has scraped a reprise with traffic of every kind.
 
     python3 tests/dashboard.py --bin build/release/reprise [--write]
 """

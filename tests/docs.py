@@ -60,12 +60,13 @@ class Docs:
         self.suite = Suite("docs")
 
     def result(self, what, problem):
-        """Reports one check. `problem` is the reason of the failure; a false value means that the check passed."""
+        """Counts and prints the result of one check. The check passed if `problem` is empty; otherwise `problem` is the
+        reason of the failure."""
         self.suite.add(what, "failed" if problem else "passed", str(problem or ""))
 
     def run(self, *arguments):
         """Returns the exit code and both outputs of the binary."""
-        # The variables keep the binary from querying a proxy that runs on this host.
+        # With these variables, the binary does not query another proxy that runs on this host.
         alone = {**os.environ, "REPRISE_ADMIN": "off", "REPRISE_CONTROL": "none"}
         done = subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT, env=alone)
         return done.returncode, done.stdout, done.stderr

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the table in tests/README.md of how much the tests tried, from build/figures/*.json, and checks the numbers against their bounds.
+"""Makes the table in tests/README.md that shows how much the tests tried, and checks the numbers against their bounds.
+The numbers are in build/figures/*.json.
 
 Without an option: prints the table with the numbers of the last runs. With --write, writes the table into tests/README.md. With --check
 GROUP..., fails if a number of these test groups is missing or out of its bound. With --docs, fails if rows, bounds or numbers of the
-table in tests/README.md are wrong. With --add FILE, writes FILE.json with the sums of the numbers in FILE.*.part, one for each process."""
+table in tests/README.md are wrong. With --add FILE, writes FILE.json with the sums of the numbers in FILE.*.part. Each
+process of a test writes one such part."""
 import argparse
 import json
 import re
@@ -51,10 +53,9 @@ ROWS = [
     Row("policy stories, every one up to five attempts", "stories_night", "policy_stories", "policy stories enumerated", 2_171_616),
     Row("policy stories at random", "stories_night", "policy_stories", "policy stories random", 1_000_000),
     lost("... that broke a law", "stories_night", "policy_stories", "laws broken"),
-    # During an outage, connections are refused. A refused attempt is refunded to the budget, because it causes no load,
-    # so that every waiting request survives a restart of the upstream. A waiting request still holds a part of the
-    # budget. Therefore the retries in ten seconds stay within the budget, although by default the six attempts of one
-    # request are spread over only 4 s.
+    # The simulated upstream refuses all connections for 60 s. A refused attempt causes no load, so it is refunded to
+    # the budget, and every waiting request survives the outage. But each waiting request holds a part of the budget.
+    # Therefore the budget still limits the retries in any 10 s.
     Row("an outage of 60 s: attempts in any 10 s, % of the requests", "stories_night", "policy_stories", "outage load percent", most=130),
     Row("... in any second after the return, %", "stories_night", "policy_stories", "load percent after an outage", most=250),
     Row("... new requests succeed after the return, ms", "stories_night", "policy_stories", "outage recovery milliseconds", most=50),

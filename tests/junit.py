@@ -8,8 +8,9 @@ and were skipped. NAME is the name of the test or suite in the results.
     junit.py end FOLDER [--night]             ends a run: prints skipped, failed and flaky tests, and the line
                                               `N passed, N failed, N skipped`
 
-The reason of a skipped test starts with a class from CLASSES (`namespaces: no veth`). In CI, a skip for any other reason is a failure. A
-test that fails, and passes when it is run again alone, is flaky. A run may have two flaky tests; with --night (the nightly run), none."""
+The reason of a skipped test starts with a class from CLASSES (`namespaces: no veth`). In CI, a skip for any other
+reason is a failure. A test is flaky if it fails in the run, but passes when it is run again alone. A run may have two
+flaky tests; with --night (the nightly run), none."""
 import argparse
 import collections
 import os
@@ -22,7 +23,7 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 from pathlib import Path
 
-# The allowed classes of skips. For each class: where the tests that it skips are run.
+# The allowed classes of skip reasons. The value of each class says where such tests are run instead of being skipped.
 CLASSES = {
     "sanitizer": "group release and the end-to-end cases, whose programs have no sanitizer",
     "namespaces": "machines where root may make namespaces and control groups, such as CI",

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Tests the tests: plants one-line defects in the program, one at a time. For each defect, the test program of its part must fail.
+"""Tests the tests: plants one-line defects in the program, one at a time. With each defect, the test program of the
+changed part must fail.
 
-The defects are in tests/planted/FLOOR.json, where FLOOR is the part of the program: policy, explain, http, net or replay. The test
-program is FLOOR_test, for `net` the simulation (net_stories).
+The defects are in tests/planted/FLOOR.json, where FLOOR is the part of the program: policy, explain, http, net or
+replay. The test program of a part is FLOOR_test; for `net`, it is the simulation (net_stories).
 
     python3 tests/mutate.py                 plants every defect; the last line is `N passed, N failed, N skipped`
     python3 tests/mutate.py --floor http    plants only the defects of tests/planted/http.json, which http_test must detect

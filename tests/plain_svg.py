@@ -7,8 +7,8 @@ COLOR = re.compile(r"#[0-9a-f]{6}|none")
 
 
 def problems(text):
-    """Returns a sentence for each fault: an element that has no colour attributes, or a style rule that is needed on a
-    light page too."""
+    """Returns a sentence for each fault. A fault is an element without colour attributes, or a style rule that is
+    needed on a light page too."""
     found = [f"{name} outside a style sheet" for name in ("var(", "currentColor") if name in re.sub(r"<style>.*?</style>", "", text, flags=re.S)]
     for sheet in re.findall(r"<style>(.*?)</style>", text, flags=re.S):
         if not re.fullmatch(r"\s*@media \(prefers-color-scheme: ?dark\) ?\{([^{}]*\{[^{}]*\})*\s*\}\s*", sheet):

@@ -172,8 +172,8 @@ def test_nothing_is_published_before_gate_and_night_pass():
 
 
 def test_tag_does_not_start_the_gate_twice():
-    """If a tag started the gate workflow directly and through the release workflow, both runs would have the same
-    concurrency group, and one would cancel the other."""
+    """A tag must not start the gate workflow directly, because the release workflow starts it too. Both runs would have
+    the same concurrency group, so one would cancel the other."""
     equal(workflow("ci.yml")[1]["push"], {"branches": ["**"]})
 
 

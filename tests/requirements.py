@@ -2,9 +2,10 @@
 """Checks that tests and requirements match. Fails if no test has the id of a row of docs/requirements/robustness.md in its name, if the id in
 the name of a test does not exist, or if a row of the specification has changed since docs/requirements adopted it.
 
-The specification is beside the repository (../shared/spec). If it is absent, its rows are not compared. docs/requirements/adopted.txt has,
-for each row of the specification, a digest of the adopted text, or `awaited` if the row is not built yet. After you have adopted changed
-rows in docs/requirements, run `requirements.py --adopt ID...` with their ids."""
+The specification is beside the repository (../shared/spec). If the specification is absent, rows are not compared with
+it. docs/requirements/adopted.txt has, for each row of the specification, a digest of the adopted text, or `awaited` if
+the row is not built yet. After you have adopted changed rows in docs/requirements, run `requirements.py --adopt ID...`
+with their ids."""
 import collections
 import hashlib
 import re
@@ -35,8 +36,8 @@ def rows_to_test(book):
 
 
 def ids_of(name):
-    """Returns the ids at the start of a name: two for `A4_A18_never_...`. In `R15AndR17TheCap...` the capital letter
-    after the id R15 ends the ids."""
+    """Returns the ids at the start of a test name, for example A4 and A18 for `A4_A18_never_...`. In
+    `R15AndR17TheCap...` the capital letter after the id R15 ends the ids."""
     ids = re.match(r"(?:(?:[A-N]\d+|R\d+[a-f]?)_)*", name).group(0)
     clause = re.match(r"R\d+(?=[A-Z])", name)
     return set(ids.rstrip("_").split("_")) - {""} | ({clause.group(0)} if clause else set())
@@ -66,7 +67,7 @@ def spec_rows(texts):
 
 def changed(spec, adopted):
     """Yields (id, problem) for each row of the specification that is new, was removed, or differs from its adopted
-    text. An awaited row may differ."""
+    text. Rows that are marked `awaited` are not compared."""
     for row in sorted({*spec, *adopted}):
         if row not in adopted:
             yield row, "is new in the specification: add it to docs/requirements, or to adopted.txt as awaited"
@@ -93,7 +94,7 @@ def adopt(rows):
 
 
 def self_test():
-    """Checks that each kind of problem is found."""
+    """Checks that this script finds each kind of problem."""
     assert ids_of("A4_A18_never_B1") == {"A4", "A18"} and ids_of("A421LosesAgainst") == set() == ids_of("a_B1_x")
     assert ids_of("R33a_to_R33f_each_conditional_operation_is_retryable_with_its_precondition") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"} and ids_of("M103_N7_x") == {"M103", "N7"}
     assert UNIT.findall("TEST_F(PoolTest, F1_x) {\n//TEST(A, B2_y)") == [("PoolTest", "F1_x")]

@@ -62,8 +62,8 @@ def compile_commands(database):
 
 
 def build_precompiled(database, commands):
-    """Builds the precompiled headers that the commands name. A clang command names the compiled file, a GCC command the
-    header beside it."""
+    """Builds the precompiled headers that the commands name. The command of Clang names the precompiled file itself;
+    the command of GCC names the header beside that file."""
     told = subprocess.run(["ninja", "-C", str(database), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
     known = {str(database / name) for line in told.splitlines() for name in [line.partition(":")[0]] if name.endswith((".pch", ".gch"))}
     named = {word for command in commands for word in command}
@@ -92,7 +92,7 @@ def source_that_includes(header, commands):
 
 
 def without_precompiled(words):
-    """Returns the command without precompiled headers, so that the source sees only its own includes."""
+    """Returns the compile command without precompiled headers, so that the source sees only its own includes."""
     kept = []
     for word in words:
         if "/cmake_pch." not in word:
@@ -146,7 +146,8 @@ def check_files(files, suite, jobs):
 
 
 def self_test():
-    """Checks that a file fails if it lacks an include that another file has, or if clang-tidy has a finding in it."""
+    """Checks that the script reports a file that lacks an include, even if another file has this include, and a file in
+    which clang-tidy has a finding."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text, compiles in (("clean", "#include <string>\nstd::string clean() { return {}; }\n", True),
                                      ("leaning", "std::string leaning() { return {}; }\n", False)):

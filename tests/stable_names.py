@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the names that docs/stability.md promises with those that the program has.
+"""Compares the names that docs/stability.md promises to keep with the names that the program has.
 
     python3 tests/stable_names.py --bin build/check/reprise            fails if a name of tests/golden/stable_names.txt is gone
     python3 tests/stable_names.py --bin build/check/reprise --write    writes the current names to that file

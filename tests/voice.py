@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Warns of unclear English on changed lines: comments, messages and pages. Never fails.
+"""Warns of unclear English on changed lines: comments, messages and pages. The exit code is always 0.
 
     python3 tests/voice.py [BASE]       checks the lines that differ from the commit BASE (default: the previous commit)"""
 import re

@@ -22,8 +22,8 @@ struct Problem {
 
 /// Returns "error" or "warning".
 std::string_view word(Problem::Severity);
-/// Returns `file:line:col: error: path: message`. Omits line and column for a problem of the whole file. The
-/// text `severity` is empty for a log line, which already has a severity.
+/// Returns `file:line:col: error: path: message`. Omits line and column for a problem of the whole file. Pass
+/// an empty `severity` for a log line, which already has a severity.
 std::string to_line(const Problem&, std::string_view file, std::string_view severity);
 std::string to_line(const Problem&, std::string_view file);
 

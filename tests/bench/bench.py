@@ -2,10 +2,11 @@
 """Compares reprise with other HTTP/1.1 proxies on one machine, over loopback: CPU per request, throughput, latency,
 memory.
 
-    python3 tests/bench/bench.py                                                reprise, haproxy, nginx and dumbpipe, three scenarios
-    python3 tests/bench/bench.py --peers '' --baseline old --proxy 'old=./old run -c old.yaml,3128,forward'
-    python3 tests/bench/bench.py --scenarios instr --peers haproxy              instructions a request: exact, and slow
-    python3 tests/bench/bench.py --report bench.json --baseline dumbpipe        the tables of an earlier run
+    python3 tests/bench/bench.py                                                reprise, haproxy, nginx and dumbpipe,
+    three scenarios python3 tests/bench/bench.py --peers '' --baseline old --proxy 'old=./old run -c
+    old.yaml,3128,forward' python3 tests/bench/bench.py --scenarios instr --peers haproxy              instructions per
+    request: exact, but slow python3 tests/bench/bench.py --report bench.json --baseline dumbpipe        prints the
+    tables of an earlier run
 
 The main figure is the CPU time of a proxy's processes for each finished request. Every round measures every proxy, in random order. The
 tables show medians over the rounds. A ratio is computed within each round; the table shows the median of these ratios. The script starts
@@ -73,7 +74,7 @@ def check_programs(given):
 
 
 def build_tools(folder):
-    """Builds load generator, origin and dumbpipe from the sources beside this file."""
+    """Compiles the load generator, the origin and dumbpipe from the sources beside this file."""
     folder.mkdir()
     for name in ("loadgen", "upstream", "dumbpipe"):
         compiler = os.environ.get("CC", "cc")
@@ -87,7 +88,7 @@ def build_tools(folder):
 
 
 def chosen(given, taken):
-    """Returns the targets (proxies to measure) that the options name."""
+    """Returns the targets, that is the proxies to measure, that the options name."""
     found = [targets.reprise(given.bin, processes.free_port(taken))] if given.bin else []
     found += [targets.reprise(given.bin, processes.free_port(taken), logged=True)] if given.logged else []
     found += [targets.peer(name, processes.free_port(taken)) for name in given.peers.split(",") if name]

@@ -1,5 +1,5 @@
-"""Runs a proxy under callgrind, and counts the user-mode instructions that it executes for some requests, by source
-file."""
+"""Runs a proxy under callgrind, and counts by source file the user-mode instructions that the proxy executes for some
+requests."""
 import re
 import shutil
 import subprocess
@@ -22,8 +22,8 @@ class Count:
 
 
 def read(text):
-    """Returns the counts of one dump. Skips the line after each `calls=`, because its costs are also counted in the
-    called function."""
+    """Returns the counts of one dump. Skips the line after each `calls=`, because the called function has the same
+    costs too."""
     events, total, by_file = [], Counter(), {}
     names = {"ob": {}, "file": {}}
     binary = file = ""

@@ -3,12 +3,12 @@
 instructions.json.
 
     python3 tests/bench/instructions.py             fails if a scenario needs over 3 % more than instructions.json says
-    python3 tests/bench/instructions.py --write     stores the new counts in instructions.json
-    python3 tests/bench/instructions.py --where     prints a table of instructions and cache misses by room and library
+    python3 tests/bench/instructions.py --write     stores the new counts in instructions.json python3
+    tests/bench/instructions.py --where     prints the instructions and cache misses of each room (module) and library
 
-Each scenario uses one connection and sends one request after the other; the start of the proxy is not counted. Other work on the machine
-can only increase a count, because the event loop runs more often if responses are late. Therefore a count that is too high is repeated:
-the lowest of up to three counts is used."""
+Each scenario uses one connection and sends one request after the other; the start of the proxy is not counted. Other
+work on the machine can only increase a count, because the event loop runs more often if responses are late. Therefore
+the script repeats a count that is too high, and uses the lowest of up to three counts."""
 import argparse
 import json
 import sys
@@ -41,7 +41,8 @@ SCENARIOS = {  # (configuration, path, options of the load generator)
 
 
 def thousand_routes():
-    """Returns the benchmark's configuration with a thousand routes that do not match its origin."""
+    """Returns the benchmark's configuration with a thousand more routes, none of which matches a request of the
+    benchmark."""
     lines = (targets.HERE / ONE).read_text(encoding="utf-8").rstrip("\n").splitlines()
     lines.append("routes:")
     for number in range(500):
@@ -59,8 +60,8 @@ def configuration(name, folder):
 
 
 def counted(given, names, *options, enough=lambda name, count: True):
-    """Returns one count for each scenario, as `least` selects it with `enough`. Starts the proxy once for each
-    configuration."""
+    """Returns for each scenario the count that `least` selects with the predicate `enough`. Starts the proxy once for
+    each configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
@@ -99,8 +100,8 @@ def least(count, enough):
 
 
 def instructions(count):
-    """Returns the average instructions of a request, without libcrypto. These scenarios use clear text; libcrypto
-    only hashes the configuration every ten seconds to detect a change."""
+    """Returns the average number of instructions per request, without those of libcrypto: these scenarios use clear
+    text, and libcrypto only hashes the configuration every ten seconds to detect a change."""
     digests = sum(events["Ir"] for (binary, _), events in count.by_file.items() if "/libcrypto." in binary)
     return (count.total["Ir"] - digests) / REQUESTS
 
@@ -120,8 +121,8 @@ def problems(figures, kept):
 
 
 def self_test():
-    """Checks that `problems` reports an increase and a missing figure, and that `least` stops at a count that is
-    enough."""
+    """Checks that `problems` reports an increased count and a scenario without a stored count, and that `least` makes
+    no further counts once a count is low enough."""
     assert not list(problems({"get": 1029}, {"get": 1000}))
     assert len(list(problems({"get": 1031}, {"get": 1000}))) == 1
     assert len(list(problems({"get": 1}, {}))) == 1

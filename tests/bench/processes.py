@@ -1,5 +1,5 @@
-"""Manages the benchmark's processes: starts each process in its own session, measures it with kernel clocks, and ends
-the processes of its session but no others."""
+"""Manages the benchmark's processes. Starts each process in its own session, measures the process with kernel clocks,
+and ends only the processes of that session."""
 import os
 import signal
 import socket
@@ -55,7 +55,8 @@ def start(argv, **options):
 
 
 def stop(process, known=(), patience=2):
-    """Ends the session of start(): SIGTERM first, then SIGKILL. Never signals another process."""
+    """Ends all processes of the session that start() created: SIGTERM first, then SIGKILL. Never signals a process of
+    another session."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         mine = {pid for pid in [*known, *tree(process.pid)] if session_of(pid) == process.pid}
         for pid in mine:
@@ -71,7 +72,7 @@ def stop(process, known=(), patience=2):
 
 
 def cpu_nanoseconds(pids):
-    """Returns the CPU time of whole processes, including threads that have ended."""
+    """Returns the sum of the processes' CPU times in nanoseconds, including threads that have ended."""
     total = 0
     for pid in pids:
         try:
@@ -82,13 +83,13 @@ def cpu_nanoseconds(pids):
 
 
 def user_and_system(pids):
-    """Returns user and system ticks."""
+    """Returns the CPU ticks of these processes in user mode, and in system mode."""
     every = table()
     return sum(every[pid][1] for pid in pids if pid in every), sum(every[pid][2] for pid in pids if pid in every)
 
 
 def memory(pids):
-    """Returns resident and proportional memory in KiB."""
+    """Returns the resident and the proportional memory (RSS and PSS) of these processes in KiB."""
     sums = {"Rss:": 0, "Pss:": 0}
     for pid in pids:
         try:
@@ -103,8 +104,8 @@ def memory(pids):
 
 
 def machine_ticks():
-    """Returns clock ticks, summed over all cores: ticks that the host of this virtual machine has stolen, elapsed
-    ticks, busy ticks."""
+    """Returns three numbers of clock ticks, each summed over all cores: stolen by the host of this virtual machine,
+    elapsed, and busy."""
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, idle, waiting, irq, softirq, stolen = (int(number) for number in file.readline().split()[1:9])
     busy = user + nice + system + irq + softirq
@@ -140,8 +141,8 @@ def listens(port, process, patience=20):
 
 
 class IdlePolling:
-    """While active, idle cores poll and do not halt. In a virtual machine a halted core takes tens of microseconds to
-    wake up, and a part of that time counts as CPU time of the process that wakes it."""
+    """Context manager that makes idle cores poll instead of halt. In a virtual machine, a halted core takes tens of
+    microseconds to wake up, and part of that time counts as CPU time of the process that wakes the core."""
 
     def __init__(self, wanted):
         self.file = -1

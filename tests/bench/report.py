@@ -51,7 +51,7 @@ def aligned(rows):
 
 
 def rows_of(kind, by_target, names, baseline):
-    """Returns the header and a row for each target."""
+    """Returns the table of one scenario: the header, and a row for each target."""
     if kind == "syscalls":
         return [["target", "per request, 1 client", "64 clients", "most of the latter"],
                 *([name, *(f"{statistics.median(by_target[name].get(metric, [float('nan')])):.2f}" for metric in ("per_req_c1", "per_req_c64")),

@@ -17,7 +17,7 @@ def read():
 
 
 def keep(summary, when, rounds, machine):
-    """Stores the results of a run. The stored results of scenarios that the run did not measure are kept."""
+    """Stores the results of a run. Scenarios that the run did not measure keep their stored results."""
     kept = read()
     for scenario, figures in summary.items():
         kept[scenario] = {"when": when, "rounds": rounds, "machine": machine, **figures}
@@ -36,7 +36,7 @@ def ratio(scenario, target="reprise"):
 
 
 def sentence():
-    """Returns the sentence for README.md."""
+    """Returns the sentence about the benchmark in README.md."""
     get, post, headers, tls, intercept, down, up = (ratio(scenario) for scenario in SHOWN)
     return (f"CPU per request beside HAProxy with its layer-7 retries armed: {get} for small GETs, {post} for 1 KB POSTs, {headers} with\n"
             f"20 request headers, {tls} for GETs that go out over verified TLS, {intercept} for those that come in over TLS, too (interception;\n"
@@ -48,7 +48,7 @@ def row(cells):
 
 
 def table():
-    """Returns the table for tests/bench/README.md: every kept scenario, and the absolute values."""
+    """Returns the table for tests/bench/README.md: every scenario in results.json, with ratios and absolute values."""
     kept = read()
     told = [*(figures.get("ratios", {}) for figures in kept.values()),
             *(medians for figures in kept.values() for medians in figures.get("absolutes", {}).values())]

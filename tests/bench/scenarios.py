@@ -46,7 +46,7 @@ class Bench:
         self.samples = {}  # scenario: target: metric: list
         self.notes = []
 
-    # Core assignment.
+    # Unless --pin is `none`, the proxy and the load generator run on different cores.
     def on_proxy_core(self, argv):
         return ["taskset", "-c", self.cores[0], *argv] if self.cores else argv
 
@@ -63,7 +63,6 @@ class Bench:
         for name, value in sample.items():
             metrics.setdefault(name, []).append(value)
 
-    # One sample.
     def measured(self, target, argv, timeout):
         """Runs a load generator. Returns its output, the proxy's CPU in microseconds, wall time in seconds, and the
         sample's quality: `foreign` is the number of cores that other processes used, `steal` the fraction of CPU time

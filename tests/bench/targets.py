@@ -65,7 +65,8 @@ class Target:
 
 
 def from_template(template, **extra):
-    """Returns a function that writes peers/TEMPLATE.in to the target's folder, with its @WORDS@ filled in."""
+    """Returns a function that writes peers/TEMPLATE.in to the target's folder, with its placeholders such as @PORT@
+    replaced."""
     def configure(target, words):
         text = (HERE / "peers" / f"{template}.in").read_text(encoding="utf-8")
         for name, value in {**words, **extra}.items():
@@ -109,7 +110,7 @@ PEERS = {  # name: (kind, command, configure, environment)
     "dumbpipe-256k": ("reverse", "{tools}/dumbpipe {port} {upstream} 256"),
     "dumbpipe-splice": ("reverse", "{tools}/dumbpipe {port} {upstream} 64 splice"),
 }
-# packages whose name differs from the program's
+# Debian packages whose name differs from that of the program
 PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset": "util-linux"}
 
 

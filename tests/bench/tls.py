@@ -2,7 +2,7 @@
 """Compares reprise with HAProxy and nginx: CPU of a GET that arrives in clear text and is forwarded over verified TLS.
 
     python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64] [--seed N] [--keep]
-    unshare -n python3 tests/bench/tls.py --intercept      the client uses TLS too: needs root and a separate network
+    unshare -n python3 tests/bench/tls.py --intercept      the client uses TLS too; needs root and a network namespace
 
 The upstream is an nginx with TLS. Its certificate for localhost is signed by a CA that this script creates. Every round measures every
 proxy, in random order. The figure is the CPU time of the proxy's processes per request that wrk has finished. Its ratio to HAProxy is
@@ -140,7 +140,7 @@ def running(command, cpu, port, folder):
 
 
 def cpu_nanoseconds(session):
-    """Returns the CPU time of all threads of all processes in that session."""
+    """Returns the CPU time of all processes in that session, in nanoseconds."""
     total = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, IndexError):
@@ -171,7 +171,7 @@ def measure(name, command, port, url, folder, given):
 
 
 def prepare_interception(folder, texts, ports):
-    """Prepares --intercept: HAProxy and nginx get the upstream's certificate, and a rule in this network redirects the
+    """Prepares a run with --intercept. HAProxy and nginx get the upstream's certificate. A firewall rule redirects the
     client's connections to reprise."""
     both = (folder / "leaf.pem").read_text(encoding="utf-8") + (folder / "leaf.key").read_text(encoding="utf-8")
     (folder / "both.pem").write_text(both, encoding="utf-8")

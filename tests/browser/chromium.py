@@ -14,8 +14,8 @@ from pathlib import Path
 from harness import PATIENCE, eventually
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# In a container, the sandbox has no user namespaces and /dev/shm is small. Other flags keep the browser from sending
-# requests that the page does not cause.
+# Some flags are for containers, where the sandbox has no user namespaces and /dev/shm is small. Others keep the browser
+# from sending requests of its own, which the page does not cause.
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
          "--no-default-browser-check", "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-extensions", "--hide-scrollbars", "--no-proxy-server", "--force-color-profile=srgb", "--lang=en-GB"]

@@ -10,7 +10,7 @@ MOST = 200_000  # maximum size in bytes: the front page loads it
 
 
 def show(page, scene):
-    """Opens the page and waits until its charts show 25 s."""
+    """Opens the page, and waits until its charts show 25 seconds of data."""
     page.open(scene.url)
     page.expect("document.querySelectorAll('#stories-list > li').length >= 6", "some stories")
     page.expect("page.tiles.recent.samples.length >= 25", "half a minute of numbers")
@@ -26,7 +26,7 @@ def chunks(png):
 
 
 def packed(png):
-    """Returns the same picture in fewer bytes: browsers compress for speed."""
+    """Returns the PNG compressed again, at the highest level: browsers use a lower level, which is faster."""
     kept = list(chunks(png))
     lines = zlib.compress(zlib.decompress(b"".join(data for kind, data in kept if kind == b"IDAT")), 9)
     out = png[:8]

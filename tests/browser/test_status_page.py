@@ -315,7 +315,7 @@ def test_page_reports_a_failed_reload_and_draining(browser):
 
 
 def test_page_reports_a_lost_proxy_and_recovers_when_a_new_proxy_starts(browser):
-    """The second proxy has the same port. Its counters start at 0."""
+    """The new proxy has the port of the lost proxy, but its counters start at 0."""
     with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as first, browser.page() as page:
         page.open(admin_url(first))
         ask(first, "GET", upstream.url("/flaky"))

@@ -1,5 +1,5 @@
-"""Tests `reprise inject` with a corpus of manifests. A real API server must accept each result, and the result must
-differ from the original only by what belongs to reprise."""
+"""Tests `reprise inject` with a corpus of manifests. A real API server must accept each result. The result may differ
+from the original only in the parts that belong to reprise."""
 import json
 import subprocess
 from pathlib import Path
@@ -11,8 +11,9 @@ OPTIONS = {"no options": [],
            "all options": ["--image", "registry.example/reprise:9", "--image-pull-policy", "Always", "--pull-secret", "keys", "--run-as-user", "none",
                            "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1,memory=128Mi,ephemeral-storage=2Gi", "--config", str(CONFIG),
                            "--label", "--scrape"]}
-# These two cannot be injected with options: in the first, a template and a Pod share their metadata through an anchor;
-# in the second, a limit is below the request that an option sets.
+# Manifests that are tested only without options of `reprise inject`, because these options cannot be applied to them.
+# In the first, a template and a Pod share their metadata through a YAML anchor. In the second, a limit is below the
+# resource request that an option sets.
 CANNOT_CARRY = ("shared_metadata.yaml", "the shape 'a limit below the usual request'")
 VARIABLES = {name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")} | {
     "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS"}

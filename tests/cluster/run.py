@@ -2,7 +2,8 @@
 """Tests deploy/kubernetes on a real API server: the server must accept every manifest and every result of `reprise inject`, and the policy
 must inject reprise correctly into Pods of every shape.
 
-    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    server.py says how to get the binaries in FOLDER"""
+    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    server.py describes how to get the binaries
+    in FOLDER"""
 import argparse
 import json
 import subprocess
@@ -33,7 +34,8 @@ def accepts(server, arguments):
 
 
 def refusal(server, level, pod):
-    """Returns why a namespace with that Pod Security level rejects the Pod, or an empty text."""
+    """Returns why a namespace with the Pod Security level `level` rejects the Pod. Empty if the namespace accepts the
+    Pod."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": level, "labels": {"pod-security.kubernetes.io/enforce": level}}}
     assert server.kubectl("apply", "-f", "-", text=json.dumps(namespace)).returncode == 0
     done = server.kubectl("create", "--dry-run=server", "-n", level, "-f", "-", text=json.dumps(pod))
@@ -78,7 +80,7 @@ def sidecar_is_restricted(server, program):
 
 
 def has_the_policy(server):
-    """Waits until the accepted policy is active. Checks that the server reports no type error in it."""
+    """Waits until the accepted policy is active. Checks that the server reports no type error in the policy."""
     accepts(server, ["-f", str(FOLDER / "policy.yaml")])
     assert server.kubectl("apply", "-f", str(FOLDER / "policy.yaml")).returncode == 0
     server.kubectl("create", "namespace", "wanted")
@@ -95,7 +97,7 @@ def removes_the_policy(server):
     server.until(lambda: "initContainers" not in server.created(pod_of(SHAPES[0]))["spec"], "the policy has gone")
 
 
-# Values for the chart: VALUES sets every value to another one than its default; NUMBERS has numbers and empty texts.
+# Values for the Helm chart. In VALUES, every value differs from its default. NUMBERS has numbers and empty texts.
 VALUES = {"image": {"repository": "registry.example:5000/reprise", "tag": "9", "pullPolicy": "Always", "pullSecret": "keys"}, "runAsUser": "none",
           "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}},
           "noProxy": ["only.chart.example", ".all.example"], "configuration": "version: 1   # it's \\\\ \"quoted\"\n",

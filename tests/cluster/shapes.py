@@ -1,4 +1,4 @@
-"""Pods of every shape, to test the policy of deploy/kubernetes. Each shape has the expected result."""
+"""Pods of every shape, each with its expected result, to test the policy of deploy/kubernetes."""
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -24,7 +24,7 @@ def ours(pod):
 
 
 def environment(pod, name="a", key="containers"):
-    """Returns the variables of a container in order. Fails if a name occurs twice."""
+    """Returns the environment variables of a container in order. Fails if a name occurs twice."""
     entries = next(one for one in pod["spec"][key] if one["name"] == name).get("env", [])
     names = [entry["name"] for entry in entries]
     assert len(names) == len(set(names)), names

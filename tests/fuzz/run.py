@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 import chance  # noqa: E402
 from junit import Suite  # noqa: E402
 
-# name: (maximum length of an input, dictionary, expected inputs per CPU second, further folders with initial inputs)
+# For each fuzz target: (maximum length of an input, dictionary, expected inputs per CPU second, further folders with
+# initial inputs)
 TARGETS = {
     "request_head": (512, "http", 50_000, ()),
     "request_body": (256, "http", 50_000, ()),

@@ -1,5 +1,5 @@
-"""Defines the real clients: the command of each client, the ways in which it can send requests through reprise, and how
-it is made to trust a CA."""
+"""Defines the real clients. For each client: its command, the ways in which it can send requests through reprise, and
+how it is made to trust a CA."""
 import shutil
 from dataclasses import dataclass, field
 from typing import Callable, Optional

@@ -1,5 +1,5 @@
-"""The upstream for the tests with real clients. It is in a separate network, and has a script of responses for each
-case, and the files that package tools fetch."""
+"""The upstream for the tests with real clients, in a separate network. For each case, it has a script of responses. It
+also has the files that package tools fetch."""
 import base64
 import contextlib
 import hashlib
@@ -26,12 +26,12 @@ WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 
 def blob():
-    """Returns the content of uploads and downloads: larger than the buffers of a connection."""
+    """Returns the content of uploads and downloads, which is larger than the buffers of a connection."""
     return chance.content("blob", 1 << 20)
 
 
 def echo(connection, request):
-    """Serves a WebSocket: echoes the first, short message and closes the connection."""
+    """Serves a WebSocket: echoes the first message, which must be short, and closes the connection."""
     accept = base64.b64encode(hashlib.sha1((request.field("Sec-WebSocket-Key") + WEBSOCKET).encode()).digest()).decode()
     connection.sendall(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                        f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode())

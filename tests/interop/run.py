@@ -3,9 +3,10 @@
 
     python3 tests/interop/run.py [--bin build/release/reprise] [--only PATTERN] [--write]
 
-Each case is a client, a way into reprise and a scenario. All cases run in a separate network, where another host is `app.test`. With
---write, the script writes the table into README.md beside this file; without it, it compares the table, except for the versions of the
-clients. A client that is not installed is skipped and named."""
+Each case is a client, a way into reprise and a scenario. All cases run in a separate network, where another host is
+`app.test`. The table is in README.md beside this file. With --write, the script replaces the table. Otherwise the
+script compares the table with the results, except for the versions of the clients. Clients that are not installed are
+skipped, and their names are printed."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -41,7 +42,7 @@ TIMEOUT = 90  # seconds that a client may take
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 COLUMNS = ("get", "post", "upload", "download", "https")
 WORDS = {"get": "retried", "post": "once", "upload": "replayed", "download": "resumed", "websocket": "retried"}
-# Scenarios without their own column in the table: each is shown in the column of another scenario.
+# Scenarios that share a column of the table with another scenario.
 COLUMN = {"websocket": "get", "secure websocket": "https"}
 
 

@@ -36,8 +36,8 @@ class Declarations:
         self.modules, self.found, self.imports = Path(modules), {}, {}
 
     def declare(self, file, name=None):
-        """Declares the main type of the file `file`.d.ts, or its type `name`, in `found`. Returns the key of that type
-        in `found`."""
+        """Adds a type from the file `file`.d.ts to `found`: the type `name`, or the main type of the file. Returns the
+        key of the type in `found`."""
         key = file.relative_to(self.modules).as_posix()
         if key in self.found:
             return "@" + key

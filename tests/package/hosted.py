@@ -9,7 +9,7 @@ from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
 OURS = "reprise.service reprise.socket"
-# Script that sends requests without a pause while the command WHAT changes the service, and prints the results of the
+# Script that sends requests without a pause while the command WHAT changes the service. Prints the statuses of these
 # requests.
 ASKING = """
 reprise demo --bind 127.0.0.1:3190 --script 200 >/dev/null 2>&1 & demo=$!

@@ -1,5 +1,5 @@
-"""Tests the container image and its bill of materials. The unchanged Dockerfile builds the image, which must be small
-and minimal. Containers run in namespaces like those of a container runtime."""
+"""Tests the container image and its bill of materials. Builds the image with the unchanged Dockerfile. The image must
+be small and have no unneeded files. Containers run in namespaces like those of a container runtime."""
 import functools
 import json
 import os
@@ -33,9 +33,9 @@ def with_storage(folder, driver):
 
 @functools.cache
 def driver_for(folder):
-    """Returns the storage driver for buildah: `overlay`, which stacks the layers of an image, if it works here,
-    otherwise `vfs`, which copies each layer. In a container, `overlay` often fails, because the container's own files
-    are overlay layers already."""
+    """Returns the storage driver for buildah. `overlay` stacks the layers of an image. If `overlay` does not work on
+    this machine, returns `vfs`, which copies each layer. In a container, `overlay` often fails, because the container's
+    own files are overlay layers already."""
     done = subprocess.run([*with_storage(folder, "overlay"), "info"], capture_output=True, check=False)
     if done.returncode == 0:
         return "overlay"
@@ -45,7 +45,7 @@ def driver_for(folder):
 
 
 def import_base(stage, storage=None):
-    """Imports the base, which mmdebstrap made, as an image."""
+    """Imports the Debian that mmdebstrap made as the base image."""
     made = run(*buildah(stage, storage), "from", "scratch").strip()
     tar = (storage or stage.folder) / "base.tar"
     run("tar", "-C", stage.base(), "-cf", tar, ".")
@@ -55,8 +55,8 @@ def import_base(stage, storage=None):
 
 
 def test_image_is_built_by_the_documented_command(stage):
-    """Uses buildah in place of `docker`, a Debian made by mmdebstrap as the base image, and the package of the release
-    build. Compiles nothing."""
+    """Builds the image with buildah in place of `docker`, from the package of the release build. The base image is a
+    Debian made by mmdebstrap. Compiles nothing."""
     need("buildah")
     import_base(stage)
     packages = stage.folder / "packages"

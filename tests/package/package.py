@@ -20,7 +20,7 @@ PLACES = {
 
 
 def member(deb, path):
-    """Returns the content of a file in a package."""
+    """Returns the content of one file of a Debian package."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE) as tar:
         done = subprocess.run(["tar", "-xO", f".{path}"], stdin=tar.stdout, capture_output=True, check=True)
         tar.stdout.close()
@@ -81,8 +81,8 @@ def test_package_contains_every_expected_file_with_its_current_content(stage):
 
 
 def test_release_build_is_configured_by_the_documented_commands(stage):
-    """Configures the build in a separate folder. Checks which files would be compiled, but compiles nothing, because
-    that takes minutes and repeats the release build."""
+    """Configures the build in a separate folder, and checks which files would be compiled. Compiles nothing, because a
+    compilation takes minutes and would repeat the release build."""
     need("cmake", "ninja")
     folder = stage.folder / "configured"
     configure, build = block("build").splitlines()
@@ -96,7 +96,7 @@ def test_release_build_is_configured_by_the_documented_commands(stage):
 
 
 def test_plain_installation_contains_the_same_files_without_debian_specifics(stage):
-    """`cmake --install` for other packagers: writes only below its prefix."""
+    """Tests `cmake --install`, which other packagers use. It must write only below its prefix."""
     place = stage.folder / "plain"
     run(*shell(block("install below").replace("/tmp/package", str(place))), cwd=ROOT)
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
@@ -108,7 +108,8 @@ def test_plain_installation_contains_the_same_files_without_debian_specifics(sta
 
 
 def test_packaged_configuration_file_equals_the_defaults(stage):
-    """Also checks that the commented example at the end of the file loads when its comment marks are removed."""
+    """Also checks the example at the end of the packaged reprise.yaml: it must load when its comment marks are
+    removed."""
     with tempfile.TemporaryDirectory(dir=stage.folder) as folder:
         plain, shipped, uncommented = (Path(folder, name) for name in ("plain.yaml", "shipped.yaml", "uncommented.yaml"))
         text = member(stage.packed(), "/etc/reprise/reprise.yaml").decode()
@@ -128,7 +129,8 @@ def test_packaged_units_start_the_packaged_program(stage):
 
 
 def test_package_depends_on_every_library_the_program_links(stage):
-    """If the field Depends lacks the package of a library, the program cannot start on a host without that library."""
+    """The field Depends must list the package of every library that the program uses. Otherwise the program cannot
+    start on a host without that library."""
     depends = stage.depends()
     for library in re.findall(r"=> (/\S+)", run("ldd", options.binary)):
         for path in (library, os.path.realpath(library), os.path.realpath(library).removeprefix("/usr")):

@@ -12,7 +12,7 @@ PLAY = "ansible-playbook -i localhost, -c local reprise.yaml -e proxy_package=/r
 
 
 def changes(said):
-    """Returns how many tasks changed something. Fails if a task failed."""
+    """Returns how many tasks of a playbook run changed something. Fails if a task failed."""
     changed, failed = re.search(r"changed=(\d+) .*failed=(\d+)", said).groups()
     equal(failed, "0", said)
     return int(changed)

@@ -5,7 +5,7 @@ there.
     python3 tests/package/releases.py [--made FOLDER] [--only PATTERN]
 
 A package that is already in FOLDER is not built again: a build takes a quarter of an hour on two cores. The program for arm64 runs under
-qemu-user, with the libraries of an arm64 Debian that is only unpacked: no other program of that Debian runs."""
+qemu-user, with the libraries of an arm64 Debian. That Debian is only unpacked; no other program of it runs."""
 import argparse
 import functools
 import os
@@ -40,8 +40,8 @@ class Builds:
         pattern = f"reprise_*{suffix}_{architecture}.deb"
         if not list(self.made.glob(pattern)):
             print(f"building for {release} {architecture}: a quarter of an hour", flush=True)
-            # Warnings are errors only on Debian 13, whose compiler has warnings that the gate's older compiler does not
-            # have.
+            # Warnings are errors only on Debian 13, because its compiler has warnings that the older compiler of the
+            # gate lacks.
             run("bash", ROOT / "deploy/release/build.sh", release, architecture, self.made, patience=HOURS,
                 env={**os.environ, "REPRISE_WERROR": "ON" if release == "debian-13" else "OFF"})
         found, = self.made.glob(pattern)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Packs the release build as a Debian package and as a container image, and tests what an operator does with each.
+"""Packs the release build as a Debian package and as a container image, and tests what an operator does with the
+package and the image.
 
     python3 tests/package/run.py [--bin build/release/reprise] [--only PATTERN]
 
 All files are in memory, in a mount namespace that ends with this script. The test cases are the functions test_* of the modules that the
-script imports. They run in order, because most cases continue with the machine as the previous case has left it."""
+script imports. The cases run in order, because most cases continue from the state in which the previous case has left
+the machine."""
 import argparse
 import contextlib
 import os
@@ -70,7 +72,7 @@ def inside(only):
 
 
 def why_not():
-    """Returns why this machine can run none of the cases, or a false value if it can."""
+    """Returns why this machine cannot run the test cases. Returns a false value if the machine can run them."""
     if os.geteuid() != 0:
         return "a root of its own, a container and an image are made by root alone"
     done = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True, check=False)

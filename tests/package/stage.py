@@ -1,5 +1,5 @@
-"""Shared parts of the package tests: the folder in memory, the Debian package, and a base system, of which Debian hosts
-and images are copies."""
+"""Shared parts of the package tests: the folder in memory, the Debian package, and a base system. Debian hosts and
+images are copies of the base system."""
 import contextlib
 import os
 import re
@@ -35,8 +35,8 @@ def block(name):
 
 
 def patient(text):
-    """Returns the commands of a block as a script. A command that ends with & is started in the background; if it ends
-    with a port, the script waits until that port accepts connections."""
+    """Returns the commands of a block of deploy/README.md as a script. A command that ends with & is started in the
+    background; if it ends with a port, the script waits until that port accepts connections."""
     lines = []
     for line in text.splitlines():
         words = line.split("#")[0].strip()
@@ -72,8 +72,8 @@ class Stage(contextlib.ExitStack):
         return self.deb
 
     def made(self, what, make):
-        """Returns the result of `make`, which makes the thing `what`. If that has failed before, skips the case without
-        another try."""
+        """Calls `make`, which makes the part named `what`, and returns its result. If this part could not be made
+        before, skips the case without another try."""
         if what in self.missing:
             raise NotPlayed("namespaces", f"there is no {what}: {self.missing[what]}")
         try:
@@ -86,11 +86,12 @@ class Stage(contextlib.ExitStack):
             raise
 
     def depends(self):
-        """Returns the names of the packages on which the package depends."""
+        """Returns the names of the packages on which the reprise package depends."""
         return re.findall(r"(?:^|, )([^ ,]+)", run("dpkg-deb", "-f", self.packed(), "Depends"))
 
     def base(self):
-        """Returns a folder with a Debian 12 that has the package's dependencies, but not the package."""
+        """Returns a folder with a Debian 12 in which the dependencies of the reprise package are installed, but not the
+        package itself."""
         if self.base_folder is None:
             self.base_folder = self.made("Debian", self.make_base)
         return self.base_folder

@@ -1,7 +1,8 @@
-"""Tests an upgrade from the package of an earlier commit, with the configuration files that it shipped.
+"""Tests an upgrade from the package of an earlier commit, with the configuration files that the earlier package
+shipped.
 
-The file `upgrade_from` names the commit, which is that of the last release as soon as there is a release. The earlier
-package is built from the sources of that commit, once for each commit."""
+The file `upgrade_from` names the earlier commit: the last release, if there is one. The earlier package is built from
+the sources of that commit, only once for each commit."""
 import re
 import shutil
 from pathlib import Path

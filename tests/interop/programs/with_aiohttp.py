@@ -1,5 +1,5 @@
-"""Client with aiohttp. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above,
-prints it and exits with 1. For ws:// prints the echo of a word."""
+"""Client with aiohttp. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above, prints
+an error with the status instead, and exits with code 1. For a ws:// URL, sends a word and prints its echo."""
 import asyncio
 import sys
 

@@ -1,5 +1,5 @@
-"""Client with httpx. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above, prints
-it and exits with 1."""
+"""Client with httpx. Arguments: METHOD URL [FILE]. Prints the response's body. If the status is 400 or above, prints an
+error with the status instead, and exits with code 1."""
 import sys
 
 import httpx

@@ -1,5 +1,5 @@
-"""Client with websockets. Arguments: METHOD URL. Prints the echo of a word over a WebSocket. The library does not
-support proxies."""
+"""Client with websockets. Arguments: METHOD URL. Sends a word over a WebSocket, and prints its echo. The library does
+not support proxies."""
 import asyncio
 import sys
 
