@@ -20,7 +20,7 @@ using Flags = std::vector<std::pair<std::string, std::string>>;
 struct GivenValue {
   std::string source;  ///< `--deadline` or `REPRISE_DEADLINE`
   std::string path;    ///< path of the key
-  std::string text;    ///< as given; `***` if it may hold a password
+  std::string text;    ///< the value as given; `***` if it may hold a password
   bool used = true;    ///< false if the file or a flag wins over this variable
 };
 

@@ -12,7 +12,7 @@ namespace {
 bool is_wild(std::string_view host) { return host.starts_with("*."); }
 
 // Returns true if the route's hosts are of the form `*.suffix`. Checks only the first host, because no route
-// of a preset has both forms.
+// of a preset mixes exact hosts and `*.suffix`.
 bool has_wild_hosts(const PresetRoute& shipped) {
   const Node* hosts = locate(*shipped.route, "match.hosts");
   return hosts != nullptr && !hosts->items.empty() && is_wild(hosts->items.front().text);

@@ -46,8 +46,8 @@ class ShapeChecker {
     return parent.empty() ? std::string(key) : parent + "." + std::string(key);
   }
 
-  // Returns the path that describes the entry in the key table. Empty if the entry's name cannot be a key.
-  // Below `policies`, any valid name is accepted.
+  // Returns the path of the entry in the key table. Empty if the entry's name cannot be a key. Below
+  // `policies`, any valid name is accepted.
   static std::string schema_of(const Place& place, const Entry& entry) {
     if (place.schema == "policies") return parse_name(entry.key) ? "policies.*" : "";
     const bool dotted = entry.key.find_first_of(".[*") != std::string::npos;

@@ -2,9 +2,8 @@
 """Measures how much of proxy/policy, proxy/http and the rooms (modules) above the sockets is covered by their unit
 tests and by the simulation: lines and branches. Needs a build with the preset `coverage`.
 
-    python3 tests/coverage.py              runs all tests and prints the coverage of each storey (layer); the last line
-    is `N passed, N failed, N skipped` python3 tests/coverage.py --gaps NAME  uses the last run: prints lines and
-    branches of matching files that no test ran
+    python3 tests/coverage.py              runs all tests and prints the coverage of each storey (layer); the last line is `N passed, N failed, N skipped`
+    python3 tests/coverage.py --gaps NAME  uses the last run: prints lines and branches of matching files that no test ran
 
 The tests of a storey also count for the storeys below. A `switch` over every enumerator has one branch that is never
 taken, which counts as missed."""

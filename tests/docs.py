@@ -72,7 +72,8 @@ class Docs:
         return done.returncode, done.stdout, done.stderr
 
     def load(self, what, text):
-        """Checks that `reprise check` accepts the text. Creates CA files first if the page says so."""
+        """Checks that `reprise check` accepts the text. If the text has a section `intercept`, creates the CA files
+        first."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "reprise.yaml"
             file.write_text(text.replace("/etc/reprise/", f"{folder}/"), encoding="utf-8")

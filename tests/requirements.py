@@ -36,8 +36,8 @@ def rows_to_test(book):
 
 
 def ids_of(name):
-    """Returns the ids at the start of a test name, for example A4 and A18 for `A4_A18_never_...`. In
-    `R15AndR17TheCap...` the capital letter after the id R15 ends the ids."""
+    """Returns the ids at the start of a test name, for example A4 and A18 for `A4_A18_never_...`. Returns only R15 for
+    `R15AndR17TheCap...`, because a capital letter follows R15."""
     ids = re.match(r"(?:(?:[A-N]\d+|R\d+[a-f]?)_)*", name).group(0)
     clause = re.match(r"R\d+(?=[A-Z])", name)
     return set(ids.rstrip("_").split("_")) - {""} | ({clause.group(0)} if clause else set())

@@ -17,7 +17,7 @@ std::string synonym(std::string_view parent, std::string_view word);
 std::string meant_value(const Key&, std::string_view text);
 /// Suggests the shipped preset with the most similar name. Empty if no name is similar.
 std::string meant_preset(std::string_view name);
-/// Suggests the right form for a text, list or mapping that is not the form of its key: `{max_attempts: 5}`
+/// Suggests the right form if a key has a text, list or mapping in place of another form: `{max_attempts: 5}`
 /// at `retry`, `[503]` at `retry.on`. Empty if there is no suggestion. `schema` is the path in the key table,
 /// with `routes[]` for a route.
 std::string meant_form(std::string_view schema, const Key&, const Node&);

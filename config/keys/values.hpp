@@ -36,20 +36,21 @@ void assign(const Key&, const Node&, std::optional<Duration>&);
 void assign(const Key&, const Node&, std::optional<unsigned>&);
 void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, std::optional<std::string>&);
-/// Assigns only the word in place of the section. The keys of the section are read one by one.
+/// Assigns only a word that replaces the section `tls`. The keys of the section are assigned one by one.
 void assign(const Key&, const Node&, policy::TlsPolicy&);
 /// Assigns only `enabled`: from a word that replaces the section, or true if the section is a mapping without
 /// the key `enabled`.
 void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
-/// Assigns only the word in place of the section. The keys of the section are read one by one.
+/// Assigns only a scalar that replaces the section `admin`. The keys of the section are assigned one by one.
 void assign(const Key&, const Node&, Admin&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);
 void assign(const Key&, const Node&, std::optional<Collector>&);
 void assign(const Key&, const Node&, Deny&);
-/// Assigns the list. Resets the target if the value is the word that replaces the list (`Key::instead`).
+/// Assigns a list of port ranges. Resets the optional if the value is the word that replaces the list
+/// (`Key::instead`).
 void assign(const Key&, const Node&, std::optional<PortRanges>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::Refused&);

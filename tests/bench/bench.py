@@ -2,11 +2,10 @@
 """Compares reprise with other HTTP/1.1 proxies on one machine, over loopback: CPU per request, throughput, latency,
 memory.
 
-    python3 tests/bench/bench.py                                                reprise, haproxy, nginx and dumbpipe,
-    three scenarios python3 tests/bench/bench.py --peers '' --baseline old --proxy 'old=./old run -c
-    old.yaml,3128,forward' python3 tests/bench/bench.py --scenarios instr --peers haproxy              instructions per
-    request: exact, but slow python3 tests/bench/bench.py --report bench.json --baseline dumbpipe        prints the
-    tables of an earlier run
+    python3 tests/bench/bench.py                                                reprise, haproxy, nginx and dumbpipe, three scenarios
+    python3 tests/bench/bench.py --peers '' --baseline old --proxy 'old=./old run -c old.yaml,3128,forward'
+    python3 tests/bench/bench.py --scenarios instr --peers haproxy              instructions per request: exact, but slow
+    python3 tests/bench/bench.py --report bench.json --baseline dumbpipe        prints the tables of an earlier run
 
 The main figure is the CPU time of a proxy's processes for each finished request. Every round measures every proxy, in random order. The
 tables show medians over the rounds. A ratio is computed within each round; the table shows the median of these ratios. The script starts
@@ -88,7 +87,7 @@ def build_tools(folder):
 
 
 def chosen(given, taken):
-    """Returns the targets, that is the proxies to measure, that the options name."""
+    """Returns the proxies to measure (targets), as the options name them."""
     found = [targets.reprise(given.bin, processes.free_port(taken))] if given.bin else []
     found += [targets.reprise(given.bin, processes.free_port(taken), logged=True)] if given.logged else []
     found += [targets.peer(name, processes.free_port(taken)) for name in given.peers.split(",") if name]

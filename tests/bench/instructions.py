@@ -3,8 +3,8 @@
 instructions.json.
 
     python3 tests/bench/instructions.py             fails if a scenario needs over 3 % more than instructions.json says
-    python3 tests/bench/instructions.py --write     stores the new counts in instructions.json python3
-    tests/bench/instructions.py --where     prints the instructions and cache misses of each room (module) and library
+    python3 tests/bench/instructions.py --write     stores the new counts in instructions.json
+    python3 tests/bench/instructions.py --where     prints instructions and cache misses of each room (module) and library
 
 Each scenario uses one connection and sends one request after the other; the start of the proxy is not counted. Other
 work on the machine can only increase a count, because the event loop runs more often if responses are late. Therefore

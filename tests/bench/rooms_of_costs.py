@@ -1,5 +1,5 @@
-"""Groups the costs that callgrind counted by the code that caused them: the rooms (modules) of this program, Asio, the
-standard library, system libraries."""
+"""Sums the costs from callgrind by origin: the rooms (modules) of this program, Asio, the standard library, system
+libraries."""
 import re
 from collections import Counter
 

@@ -2,8 +2,7 @@
 """Tests deploy/kubernetes on a real API server: the server must accept every manifest and every result of `reprise inject`, and the policy
 must inject reprise correctly into Pods of every shape.
 
-    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    server.py describes how to get the binaries
-    in FOLDER"""
+    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py [--bin PROGRAM]    server.py describes how to get the binaries in FOLDER"""
 import argparse
 import json
 import subprocess

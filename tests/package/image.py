@@ -45,7 +45,7 @@ def driver_for(folder):
 
 
 def import_base(stage, storage=None):
-    """Imports the Debian that mmdebstrap made as the base image."""
+    """Imports the Debian made by mmdebstrap; it becomes the base image."""
     made = run(*buildah(stage, storage), "from", "scratch").strip()
     tar = (storage or stage.folder) / "base.tar"
     run("tar", "-C", stage.base(), "-cf", tar, ".")
@@ -134,7 +134,8 @@ class Container:
         for number, (path, content) in enumerate((files or {}).items()):
             over = stage.folder / f"over-{number}"
             over.write_text(content, encoding="utf-8")
-            # A mount point must exist. If the image lacks the file, creates an empty one, as a container runtime does.
+            # A file can be mounted only over an existing file. If the image lacks that file, creates an empty file, as
+            # a container runtime does.
             lines += [f"[ -e {self.place}{path} ] || {{ touch {self.place}{path}; made+=({self.root}{path}); }}", f"mount --bind {over} {self.place}{path}"]
         lines += [f"mount -o remount,bind,ro {self.place}", f"mount -t proc proc {self.place}/proc", f"mount -t tmpfs none {self.place}/dev",
                   f"touch {self.place}/dev/null; mount --bind /dev/null {self.place}/dev/null"]

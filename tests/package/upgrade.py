@@ -48,8 +48,7 @@ def test_earlier_package_is_upgraded_with_its_configuration_files(stage):
         there.must(f"dpkg -i {earlier.name}")
         asked(there)
         equal(there.must("dpkg -V reprise").strip(), "")
-        # Keeps copies of the shipped files, as an administrator may. The administrator has also added a line to the
-        # service file.
+        # Copies the shipped files and adds a line to the service file, as an administrator may do.
         there.must(f"mkdir shipped; cp {SERVICE_FILE} shipped/service.yaml; cp /usr/share/doc/reprise/config/examples/*.yaml shipped\n"
                    f"echo '# ours' >>{SERVICE_FILE}")
         good = there.must("for file in shipped/*.yaml; do ! reprise check -c $file >/dev/null 2>&1 || echo $file; done").split()
