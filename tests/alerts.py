@@ -48,8 +48,8 @@ def rules_fire_as_told():
 
 
 def seen_by_prometheus():
-    """Yields alerts whose condition a real Prometheus evaluates to a wrong result. Does not wait for the `for` of an
-    alert, which takes minutes: promtool tests `for`."""
+    """Yields the alerts whose condition a real Prometheus evaluates to a wrong result. Does not wait for the duration
+    in the field `for` of an alert, which is minutes. promtool tests this field."""
     wanted = set(ALERT.findall(RULES.read_text(encoding="utf-8")))
     if len(wanted) < 9:
         yield f"only {sorted(wanted)} were found in the rules"
@@ -81,8 +81,8 @@ def seen_by_prometheus():
 
 
 def the_page_says_how():
-    """Checks that promtool accepts the configuration of Prometheus in deploy/README.md. The path of the rules in it is
-    replaced by their path in the repository."""
+    """Checks that promtool accepts the configuration of Prometheus in deploy/README.md. First replaces the path of the
+    rules in this configuration by their path in the repository."""
     page = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- prometheus -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
     if not shown or "/etc/prometheus/alerts.yaml" not in shown.group(1):

@@ -56,7 +56,7 @@ def problems(root, prose, known):
 
 
 def check_tree(root):
-    """Returns every (path, line, message), and the number of files."""
+    """Returns all problems as (path, line, message), and the number of checked files."""
     known = {**entries(root, "robustness.md"), **entries(root, "retry.md")}
     found, count = [], 0
     for file in sorted([*root.glob("*.md"), *(file for folder in FOLDERS for file in (root / folder).rglob("*"))]):
@@ -81,7 +81,7 @@ PLANTS = {  # path: (text, lines with a problem)
 
 
 def self_test():
-    """Checks that each planted fault is found, and nothing else."""
+    """Checks that this script finds each planted fault and reports nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for path, (text, _) in PLANTS.items():

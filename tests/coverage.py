@@ -82,7 +82,7 @@ class File:
         self.path = path
         self.text = (ROOT / path).read_text(encoding="utf-8").splitlines()
         self.lines = {}
-        self.ways = collections.defaultdict(list)  # line number: the counts of both ways of every branch in that line
+        self.ways = collections.defaultdict(list)  # line number: for every branch in that line, how often it was true and how often false
 
     def cannot_run(self, line):
         return self.follows_assert(line) or any(part in self.text[line - 1] for part in NEVER_RUN.get(self.path, ()))

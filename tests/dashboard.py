@@ -132,8 +132,8 @@ def promtool_faults(dashboard):
 
 
 def live_faults(dashboard, prometheus, play):
-    """Calls `play` for traffic of every kind. Yields queries that have no result then, and queries whose legend uses a
-    label that the result lacks."""
+    """Calls `play`, which sends traffic of every kind. Then yields queries without a result, and queries whose legend
+    uses a label that the result lacks."""
     waiting = list(expressions(dashboard))
     faults = []
 

@@ -137,7 +137,7 @@ class Docs:
     def examples(self):
         self.replace(QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
         for page in guides():
-            if page.name == "simulate.md":  # its YAML blocks are models, not configurations
+            if page.name == "simulate.md":  # the YAML blocks of this page are models for `reprise simulate`, not configurations
                 continue
             for number, (language, block) in enumerate(FENCE.findall(page.read_text(encoding="utf-8")), 1):
                 if language == "yaml" and re.search(r"^version:", block, re.M):
@@ -187,7 +187,7 @@ class Docs:
 
     def opening(self):
         """Checks that README says before its first example that https:// is not retried by default, and links to the
-        ways to change that."""
+        ways in which https:// can be retried."""
         first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n```")[0]
         links = [link for link in ("#1-a-gateway", "#2-origination", "#3-interception") if f"docs/https.md{link}" not in first]
         self.result("the opening of README.md names the three ways to have https:// retried",
@@ -211,8 +211,8 @@ class Docs:
                 self.result(f"commands of {page.relative_to(ROOT)}: {len(shown)}", unknown and f"there are none of these: {unknown}")
 
     def plays(self):
-        """Checks that each block of commands in deploy/README.md names its test, or why there is none, and that this
-        test exists."""
+        """Checks that each block of commands in deploy/README.md names its test, and that this test exists. A block
+        without a test must give the reason."""
         text = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
         cases = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests/package").glob("*.py"))
         for mark, block in SHELL.findall(text):

@@ -133,8 +133,8 @@ def paper_problems():
 
 
 def add_up(file, folder=FIGURES):
-    """Adds up the numbers of several processes. For a number of kinds, takes the maximum, because the processes may
-    have tried the same kinds."""
+    """Adds up the numbers of several processes. If a number counts kinds, takes the maximum instead, because the
+    processes may have tried the same kinds."""
     parts = sorted(folder.glob(f"{file}.*.part"))
     told = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
     if not told:

@@ -118,13 +118,14 @@ def rooms_seen_by(room):
 
 
 def is_seen_by(room, name):
-    """Returns true if CMake links the header's room to this room, directly or not, and the storey may use it."""
+    """Returns true if `room` links the room of the header directly or indirectly, and its storey may use the storey of
+    the header."""
     other = floor_of(name)
     return other in rooms_seen_by(room) and STOREY_OF[other] in (STOREY_OF[room], *STOREYS[STOREY_OF[room]])
 
 
 def check_storeys(storeys=None):
-    """Checks that no storeys use each other, directly or in a cycle."""
+    """Yields a violation if storeys use each other in a cycle, or if a storey uses one that does not exist."""
     storeys, below = storeys or STOREYS, set()
     while len(below) < len(storeys):
         free = [name for name, uses in storeys.items() if name not in below and below.issuperset(uses)]
@@ -302,7 +303,7 @@ PLANTS = {  # name: (path, text, expected kind; None if nothing may be found)
 
 
 def self_test():
-    """Plants every kind of violation in a temporary tree. Each must be found, and nothing else."""
+    """Plants every kind of violation in a temporary tree. The script must find each of them and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for path, planted, kind in PLANTS.values():

@@ -158,8 +158,8 @@ def run_command(folder, name, command):
 
 
 def verdict(name, status, tests, output):
-    """Returns a failed test if the exit code `status` of a suite contradicts its `tests`, or if there are no tests. So
-    neither a crash nor an empty run passes."""
+    """Returns an additional failed test if the exit code `status` of a suite contradicts the results in `tests`, or if
+    `tests` is empty. Otherwise a crash or an empty run would pass."""
     failures = [test for test in tests if test.outcome == "failed"]
     if status and not failures:
         return [Test(name, "failed", f"exit code {status}, and no test failed\n{output}")]
@@ -178,13 +178,13 @@ def run_suite(folder, name, command):
 
 
 def named(suite, tests):
-    """Returns the tests with the suite's name in front."""
+    """Returns the tests, with the name of the suite before each test name."""
     return [Test(f"{suite}: {test.name}", test.outcome, test.text) for test in tests]
 
 
 def of_ctest(report, results):
     """Returns the tests of each program that ctest ran. If ctest reports that a program failed, but the program's XML
-    has no failed test, adds one: the program has crashed."""
+    has no failed test, adds a failed test, because the program has crashed."""
     tests = []
     for case in xml.parse(report).getroot().iter("testcase"):
         file = results / f"{case.get('name')}.xml"

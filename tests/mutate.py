@@ -100,7 +100,8 @@ class Build:
         return done.stdout
 
     def plant(self, mutant, place):
-        """Plants one defect. Returns true if the test program detected it, or a text if it could not be planted."""
+        """Plants one defect. Returns true if the test program detected the defect. Returns a text with the reason if
+        the defect could not be planted."""
         changed, built, program = place / source(mutant).name, place / f"{source(mutant).name}.o", place / self.test
         text = source(mutant).read_text(encoding="utf-8")
         changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")

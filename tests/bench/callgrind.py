@@ -72,7 +72,7 @@ class Callgrind:
         self.dumps = 0
 
     def count(self, requests, path, *options):
-        """Returns the costs of `requests` requests, which are sent one after the other on one connection."""
+        """Sends `requests` requests one after the other on one connection, and returns their costs."""
         self._play(WARM, path, options)
         self._dump()
         self._play(requests, path, options)

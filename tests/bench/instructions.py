@@ -30,7 +30,7 @@ ALLOWED = 1.03
 TRIES = 3
 REQUESTS = 2000
 ONE, MANY = "reprise.yaml", "routes.yaml"
-SCENARIOS = {  # (configuration, path, options of the load generator)
+SCENARIOS = {  # scenario: (configuration, path, options of the load generator)
     "get": (ONE, "/", ()),
     "post": (ONE, "/", ("--body", 1024)),
     "hdr20": (ONE, "/", ("--headers", 20)),
@@ -128,7 +128,7 @@ def self_test():
     assert len(list(problems({"get": 1}, {}))) == 1
     counts = [callgrind.Count({"Ir": number * REQUESTS}, {}) for number in (1040, 1020, 1010)]
     given = iter(counts)
-    assert least(lambda: next(given), lambda count: instructions(count) < 1030) is counts[1]  # no further count after it
+    assert least(lambda: next(given), lambda count: instructions(count) < 1030) is counts[1]  # `least` made no third count
     assert next(given) is counts[2]
     given = iter(counts)
     assert least(lambda: next(given), lambda count: False) is counts[2]

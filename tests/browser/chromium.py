@@ -44,7 +44,7 @@ class Chromium:
         self.read_end, from_browser = os.pipe()
 
         def as_three_and_four():
-            # Duplicates to high numbers first, because one end may already be descriptor 3 or 4.
+            # Duplicates both pipe ends to high numbers first, because one end may already be descriptor 3 or 4.
             first, second = os.dup2(to_browser, 100), os.dup2(from_browser, 101)
             os.dup2(first, 3, inheritable=True)
             os.dup2(second, 4, inheritable=True)
@@ -156,7 +156,7 @@ class Page:
                                                           {"name": "prefers-reduced-motion", "value": motion}])
 
     def evaluate(self, expression):
-        """Returns the value of an expression. Awaits a promise."""
+        """Returns the value of a JavaScript expression. If the value is a promise, awaits the promise."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise AssertionError(json.dumps(result["exceptionDetails"])[:2000])
@@ -173,7 +173,7 @@ class Page:
         eventually(lambda: words in (self.text(selector) or ""), f"{selector} says {words!r}, not {self.text(selector)!r:.300}")
 
     def press(self, key, code=None, shift=False):
-        """Presses one key, by its DOM name. Text keys are typed."""
+        """Presses the key with that DOM name. A key that has a text also types the text."""
         codes = {"Tab": 9, "Enter": 13, " ": 32, "Escape": 27}
         text = {"Enter": "\r", " ": " "}.get(key, key if len(key) == 1 else "")
         more = {"key": key, "code": code or ("Space" if key == " " else key), "windowsVirtualKeyCode": codes.get(key, 0),

@@ -6,7 +6,7 @@ from pathlib import Path
 from chromium import Page
 from traffic import Scene
 
-MOST = 200_000  # maximum size in bytes: the front page loads it
+MOST = 200_000  # maximum size of the picture in bytes, because the front page loads the picture
 
 
 def show(page, scene):

@@ -8,7 +8,7 @@ from control import Controlled
 from harness import closed_port
 from upstream import Say, Upstream
 
-# No randomness: a request's number determines its response.
+# A request's number determines its response, so nothing is random.
 SCRIPTS = {
     "/catalog/items": [200] * 6 + [503, 200],
     "/catalog/search": [200, 200, "reset", 503, 200],
@@ -75,7 +75,7 @@ class Scene:
         self.client(0.3, [("GET", down)])
 
     def client(self, pause, requests):
-        """Returns a thread that sends these requests in turn."""
+        """Returns a thread that sends the given requests in turn, again and again."""
         def work():
             number = 0
             while not self.over.is_set():

@@ -107,8 +107,8 @@ MISTAKES = ("runasuser=1", "runAsUser=root", "resources.limits.memroy=1Gi", "noP
 
 
 def names_of(values, prefix=""):
-    """Yields the full name of each value, such as `image.tag`. A mapping of labels counts as one value, because labels
-    may have any name."""
+    """Yields the full name of each value of the chart, such as `image.tag`. A mapping of labels counts as one value,
+    because labels may have any name."""
     for name, value in values.items():
         if isinstance(value, dict) and name != "labels":
             yield from names_of(value, f"{prefix}{name}.")

@@ -74,7 +74,7 @@ def play_from(name, given, found):
 
 
 def run_target(name, runs, seconds, found):
-    """Runs one process for that many inputs and seconds; 0 seconds means no limit."""
+    """Runs one process of a target until it reaches that many inputs or seconds. 0 seconds means no time limit."""
     longest, words, speed, seeds = TARGETS[name]
     build, broken = ROOT / "build/asan", ROOT / "build/fuzz/found"
     broken.mkdir(parents=True, exist_ok=True)

@@ -125,7 +125,7 @@ def read(name):
 
 
 def succeeded(*_):
-    """Returns the expected body for a client that checks by itself that it received everything."""
+    """The expected body, for a client that itself checks whether it has received everything."""
     return HELLO
 
 

@@ -21,7 +21,7 @@ from upstream import Say, Upstream, resumable
 HOST = "app.test"
 HELLO = b"hello from the upstream\n"
 ORDER = b"order=1"
-NAME = "probe"  # name of every package
+NAME = "probe"  # name of the package in every repository of this origin
 WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 

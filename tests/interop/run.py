@@ -65,7 +65,7 @@ class Stage:
         self.origin, self.folder = origin, folder
         self.count, self.lock = 0, threading.Lock()
         self.truststore = f"{folder}/truststore"
-        self.transparent = "none played yet"  # reason why the transparent way is not available; empty if it is
+        self.transparent = "none played yet"  # reason why the transparent way is not available; empty if the way is available
 
     def next_path(self):
         with self.lock:
@@ -193,7 +193,7 @@ def lay_out(stage, client, ask, scenario, path):
 
 
 def judge(stage, client, scenario, ask, path, got):
-    """Checks the upstream's side: the number of requests, and their content."""
+    """Checks the number and the content of the requests that the upstream received."""
     server = stage.origin.secure if is_secure(ask.way, scenario) else stage.origin.plain
     requests = stage.origin.asked(server, path)
     # Under exec, reprise adds no Via, so the count of requests in the last line of exec proves that the requests passed
@@ -253,7 +253,7 @@ def is_there(need):
 
 
 def absent(client, way):
-    """Returns a program that a case needs and that is not installed, or None."""
+    """Returns the name of a program that a case needs but that is not installed. Returns None if all are installed."""
     needs = [*client.needs, *(front for front in client.ways[way].get("front", ()) if front.startswith("proxychains"))]
     return next((need for need in needs if not is_there(need)), None)
 
@@ -308,7 +308,7 @@ def compare_table(suite, write):
 
 
 def apply_redirect(stage, reprise):
-    """Applies the redirect rules. Returns the reason if there is no transparent way."""
+    """Applies the redirect rules. If the transparent way is not available, returns the reason."""
     if shutil.which("nft") is None:
         return "there is no nft here"
     try:

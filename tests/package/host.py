@@ -97,7 +97,7 @@ class Container(Debian):
             self.process.wait()
 
     def reboot(self):
-        """Shuts the system down and starts it again. Its files stay."""
+        """Shuts the system down and starts it again, with the same files."""
         self.__exit__()
         self.__enter__()
 

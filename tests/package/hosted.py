@@ -36,7 +36,7 @@ RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
 
 
 def host(stage):
-    """Returns the running host that the cases share. The package is in root's home."""
+    """Returns the running host that the cases share. The package file is in the home folder of root."""
     if stage.host is None:
         stage.host = stage.made("host", lambda: started(stage))
         stage.before = stage.host.holds()
@@ -188,8 +188,8 @@ def test_service_works_without_systemd_sockets(stage):
 
 
 def test_service_with_an_unusable_file_refuses_clients_until_the_file_is_repaired(stage):
-    """Each connection makes systemd try to start the service. After some failures, systemd closes the sockets. A
-    restart opens them again."""
+    """With an invalid configuration, each connection makes systemd try to start the service. After some failures,
+    systemd closes the sockets. A restart opens the sockets again."""
     there = host(stage)
     there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
     assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"

@@ -17,7 +17,7 @@ import materials
 from harness import NotPlayed, equal
 from stage import ROOT, block, need, options, quoted, retried, run, shell
 
-MOST_COMPRESSED = 15 << 20  # bytes
+MOST_COMPRESSED = 15 << 20  # maximum size of the compressed image in bytes
 USER = "65532:65532"
 CONTAIN = Path(__file__).with_name("contain.py")
 

@@ -70,7 +70,7 @@ def check_packages(stage, bill):
 
 
 def check_codes(bill):
-    """Checks the verification code of each package that has files in the image: the checksum over the checksums of
+    """Checks the verification code of each package that has files in the image: which is computed from the checksums of
     these files (SPDX 2.3, 7.9)."""
     sums = {file["SPDXID"]: next(one["checksumValue"] for one in file["checksums"] if one["algorithm"] == "SHA1") for file in bill["files"]}
     for package in bill["packages"]:

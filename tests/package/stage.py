@@ -60,7 +60,7 @@ class Stage(contextlib.ExitStack):
         self.folder = folder
         self.deb = None  # path of the Debian package; None until it is packed
         self.base_folder = None
-        self.missing = {}  # name of each thing that could not be made, and the reason; it is not tried again
+        self.missing = {}  # name of each part that could not be made, and the reason; no second try is made
         self.host = None  # the running Debian host
         self.before = None  # content of `host` before the package was installed
         self.root = None  # the image's files
