@@ -160,7 +160,7 @@ void GivenValues::put_into(Node& root) {
     const bool is_over = value.is_flag && path.starts_with(of_routes) && find_key(path)->kind != Kind::rule;
     if (is_over) put(over_routes_, path.substr(of_routes.size()), value.node);
   }
-  // If both a flag and the variable of a shortcut are given, the flag wins.
+  // If both the flag and the environment variable of a shortcut are set, the flag wins.
   for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
     if (values_[i].shortcut == values_[i + 1].shortcut) given_[i].used = false;
   }

@@ -42,7 +42,7 @@ Parsed<policy::HostPattern> parse_intercepted(std::string_view text) {
 
 namespace {
 
-// Checks one host. Skips an item that is not a host pattern, because it was already reported.
+// Checks one host. Skips an item that is not a host pattern, because such an item was already reported.
 void check_host(const Node& item, const std::string& path, Report& report) {
   if (item.kind != Node::Kind::scalar || item.broken || !parse_host_pattern(item.text)) return;
   if (const auto parsed = parse_intercepted(item.text); !parsed)

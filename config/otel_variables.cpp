@@ -22,7 +22,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-// Returns the value of a variable; nothing if it is empty or absent.
+// Returns the value of a variable. Returns nothing if the variable is empty or not set.
 std::optional<std::string> value_of(const Lookup& lookup, std::string_view name) {
   const auto value = lookup(name);
   const std::string_view text = value ? without_blanks(*value) : std::string_view();
@@ -71,8 +71,8 @@ bool is_list_name(std::string_view name) {
 }
 
 // Reads `name=value,name=value` with percent-encoded values (W3C Baggage 3.2). One invalid item invalidates
-// the whole variable (OpenTelemetry, Resource SDK). Warnings never contain a value, because it may be a
-// secret.
+// the whole variable (OpenTelemetry, Resource SDK). Warnings never quote a value, because values may be
+// secrets.
 NamedValues read_list(const Found& found, std::vector<std::string>& warnings) {
   NamedValues list;
   const auto refuse = [&](std::string_view name, std::string_view why) {

@@ -1,4 +1,4 @@
-// Maps each key to its member of the settings. One list serves both for reading a file and for printing the
+// Maps each key to its member of the settings. The same lists are used to read a file and to print the
 // settings.
 #pragma once
 

@@ -215,7 +215,7 @@ consteval std::string_view written(std::string_view enumerator, std::span<const 
 }
 
 /// Returns `path` if the words of the key at `path` match the enumerators of `Enum` in order; otherwise an
-/// empty text. Reading and printing depend on this order, which is checked at compile time.
+/// empty text. Reading and printing rely on this order, so it is checked at compile time.
 template <typename Enum>
 consteval std::string_view follows(std::string_view path, std::span<const Spelling> special = spellings) {
   const auto key =

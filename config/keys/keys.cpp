@@ -19,7 +19,7 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-// Indexes the keys by path, because each value that is read looks up its key.
+// Indexes the keys by path, because the key of every value in a file is looked up.
 std::unordered_map<std::string_view, const Key*> by_path() {
   std::unordered_map<std::string_view, const Key*> keys;
   for (const Key& key : all_keys()) keys.emplace(key.path, &key);

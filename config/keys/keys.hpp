@@ -17,8 +17,8 @@ Form form_of(Kind);
 /// Returns the key at that path. `routes[].x` and `policies.*.x` fall back to `defaults.x`. Null if there is
 /// no such key.
 const Key* find_key(std::string_view path);
-/// Returns the keys directly under that path; "" means the top of the file. For routes and policies, includes
-/// the keys of `defaults`.
+/// Returns the keys directly under a path; the path "" means the top of the file. For routes and policies,
+/// includes the keys of `defaults`.
 std::vector<const Key*> keys_under(std::string_view path);
 /// Returns the path in the key table that describes a shared key, such as `defaults.retry.on` for
 /// `routes[].retry.on`. Empty if the key is not shared.

@@ -12,8 +12,8 @@
 namespace reprise::config {
 
 /// Parses `http[s]://[user[:password@]]host:port`, with user and password percent-encoded if needed (RFC 3986
-/// 3.2.1). Rejects `***` as the password, because `parent_text` prints it in place of a password. The reason
-/// of a rejection never quotes the text.
+/// 3.2.1). Rejects `***` as the password, because `parent_text` prints `***` in place of every password. The
+/// reason of a rejection never quotes the text.
 Parsed<Parent> parse_parent(std::string_view);
 /// Returns the URL of the parent, with `***` in place of the password.
 std::string parent_text(const Parent&);

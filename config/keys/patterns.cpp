@@ -172,8 +172,8 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<std::string> parse_version_field(std::string_view text) {
-  // Fields that cannot identify a version: every response has them, they belong to one connection, or their
-  // value may be equal for different contents.
+  // Response fields that cannot identify a version of the content: every response has them, they belong to
+  // one connection, or their value may be equal for different contents.
   static constexpr std::array<std::string_view, 24> never{"accept-ranges",
                                                           "age",
                                                           "connection",

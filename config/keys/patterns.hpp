@@ -25,7 +25,8 @@ Parsed<std::string> parse_version_field(std::string_view);
 /// Parses a condition: `NAME` or `NAME=value` for headers and queries, a key for json, a token for method.
 Parsed<policy::Condition> parse_condition(policy::Condition::Kind, std::string_view);
 
-/// Returns the text of the condition, `NAME` or `NAME=value`. parse_condition reads it back.
+/// Returns the condition as a text, `NAME` or `NAME=value`, from which parse_condition reads the same
+/// condition.
 std::string condition_text(const policy::Condition&);
 
 }  // namespace reprise::config

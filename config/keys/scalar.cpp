@@ -53,7 +53,7 @@ struct Unit {
   std::uint64_t size;
 };
 
-// The units, in the order in which a duration has them.
+// The units of durations, largest first.
 constexpr std::array<Unit, 5> time_units{{{"h", 3'600'000'000'000},
                                           {"m", 60'000'000'000},
                                           {"s", 1'000'000'000},
@@ -74,7 +74,7 @@ auto find_unit(const Units& units, std::string_view name) {
 
 constexpr auto whole_limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-// Returns number * unit. The result is exact if both are whole. Returns nothing on overflow.
+// Returns number * unit. The result is exact if `number` is whole. Returns nothing on overflow.
 std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t unit) {
   const auto real = plain_number(number);
   if (!real) return std::nullopt;

@@ -167,7 +167,7 @@ void add_statuses(const std::string& text, Lists& lists) {
     lists.statuses.set(static_cast<std::size_t>(status));
 }
 
-// Assigns a list. Ignores a node of another kind, because it was already reported.
+// Assigns a list. Ignores a node that is not a list, because such a node was already reported.
 template <typename T, typename Read>
 void put_list(const Node& node, T& target, Read read) {
   if (node.kind != Node::Kind::list) return;

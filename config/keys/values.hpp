@@ -1,4 +1,5 @@
-// Checks one scalar against its row of the key table, and converts it to the type in Settings.
+// Checks one scalar against the row of its key in the key table, and converts the scalar to its type in
+// Settings.
 #pragma once
 
 #include <optional>

@@ -21,8 +21,8 @@ Node parsed(const PresetText& preset) {
   return std::move(*root);
 }
 
-// Returns the parsed presets. They are parsed on first use and kept, because routes and messages point into
-// them.
+// Returns the parsed presets. Parses them on first use, and keeps them until the program ends, because routes
+// and messages point into them.
 const std::vector<Pack>& packs() {
   static const std::vector<Pack> all = [] {
     std::vector<Pack> made;

@@ -20,7 +20,7 @@ std::span<const PresetText> preset_texts();
 
 /// Returns the names of the presets in alphabetical order.
 std::vector<std::string_view> preset_names();
-/// Returns the text of that preset; nothing if there is no such preset.
+/// Returns the text of the preset with that name; nothing if no preset has this name.
 std::optional<std::string_view> preset_text(std::string_view name);
 
 /// One route of a preset, and the policies that it uses. The nodes live until the program ends.
@@ -33,8 +33,8 @@ struct PresetRoute {
 /// Returns the routes of a preset, followed by the routes of the presets that it lists.
 std::vector<PresetRoute> preset_routes(std::string_view name);
 
-/// Returns the policy with that name in any shipped preset. Null if there is none. The node lives until the
-/// program ends.
+/// Returns the policy with that name in any shipped preset. Null if no preset has such a policy. The node
+/// lives until the program ends.
 const Node* preset_policy(std::string_view name);
 std::vector<std::string_view> preset_policy_names();
 

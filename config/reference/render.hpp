@@ -15,7 +15,7 @@ namespace reprise::config {
 /// for example as `${..}`.
 std::string yaml_scalar(std::string_view text);
 
-/// The YAML text of a value. Nothing if the key is omitted, because its absence has the same meaning.
+/// The YAML text of a value. Nothing if the key can be omitted because its absence means the same.
 using Rendered = std::optional<std::string>;
 Rendered render(const Key&, bool);
 Rendered render(const Key&, Duration);

@@ -11,7 +11,8 @@
 
 namespace reprise::config {
 
-/// Looks up an environment variable; returns nothing if it is not set. Tests pass their own function.
+/// Looks up an environment variable. Returns nothing if the variable is not set. Tests use a function that
+/// does not read the real environment.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
 inline constexpr std::size_t largest_replacement = 64 * 1024;

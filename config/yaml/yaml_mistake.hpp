@@ -14,8 +14,8 @@ struct YamlMistake {
   std::string message;  ///< what to change
 };
 
-/// Finds the mistake near the position at which the parser failed. The mistake is often before that position.
-/// Precondition: `text` has no tabs.
+/// Finds the mistake that made the parser fail at that line and column. The mistake is often before that
+/// position. Precondition: `text` has no tabs.
 YamlMistake find_mistake(std::string_view text, std::size_t line, std::size_t column);
 
 /// Returns `mode: off` for `mode:off`, if the word before the colon may be a key. Empty if no blank is
