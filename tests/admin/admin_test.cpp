@@ -78,7 +78,7 @@ RawClient deaf_visitor(const RunningProxy& proxy, std::string_view path, int tim
   return client;
 }
 
-TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
+TEST(Admin, L9_connection_with_a_stalled_response_is_evicted_after_one_second) {
   RunningProxy proxy(at_most(2));
   RawClient deaf = deaf_visitor(proxy, "/", 100);
   RawClient other = visitor(proxy);
@@ -95,7 +95,7 @@ TEST(Admin, L9_stalled_admin_response_is_evicted_after_a_second) {
   EXPECT_TRUE(is_closed(deaf));
 }
 
-TEST(Admin, L9_unread_probe_responses_are_evicted_at_once) {
+TEST(Admin, L9_connections_with_unread_probe_responses_are_evicted_at_once) {
   RunningProxy proxy(at_most(2));
   RawClient first = deaf_visitor(proxy, "/livez", 20000);
   RawClient second = deaf_visitor(proxy, "/livez", 20000);

@@ -11,7 +11,7 @@ std::string event(std::string_view name, std::string_view text) {
   return out;
 }
 
-TEST(EventText, event_has_a_name_line_data_lines_and_an_empty_line) {
+TEST(EventText, event_consists_of_a_name_line_then_data_lines_then_an_empty_line) {
   EXPECT_EQ(event("status", "{\"a\":1}"), "event: status\ndata: {\"a\":1}\n\n");
   EXPECT_EQ(event("x", ""), "event: x\ndata: \n\n");
 }

@@ -47,7 +47,7 @@ TEST(AdminStories, history_list_is_json_and_contains_each_request_id) {
   EXPECT_NE(list.body.find("\"request_id\":\"order 7%z%\""), std::string::npos) << list.body;
 }
 
-TEST(AdminStories, one_request_history_is_available_as_json_or_text) {
+TEST(AdminStories, history_of_one_request_is_available_as_json_or_text) {
   const Told told;
   const std::string path = "/stories/" + told.id();
   const WireResponse json = told.ask(path);
@@ -70,7 +70,7 @@ TEST(AdminStories, history_is_found_by_the_request_id_of_the_client) {
   EXPECT_EQ(told.ask("/stories/order%207%z").status, 404);
 }
 
-TEST(AdminStories, missing_history_response_names_the_limit_that_may_have_evicted_it) {
+TEST(AdminStories, response_to_an_unknown_request_id_names_the_limit_that_may_have_evicted_its_history) {
   const Told told;
   const WireResponse gone = told.ask("/stories/" + told.id() + "zz");
   EXPECT_EQ(gone.status, 404);

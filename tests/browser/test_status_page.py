@@ -398,7 +398,7 @@ def test_identical_history_entries_are_folded_with_a_count(browser):
             page.expect("/at least [0-9]+ times since/.test(document.querySelector('#stories-list').textContent)", "more than can be told")
 
 
-def test_page_shows_the_minute_before_it_was_opened(browser):
+def test_page_shows_the_figures_of_the_minute_before_it_was_opened(browser):
     with Upstream({"/bad": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise:
         for path in ("/ok", "/ok", "/ok", "/bad"):
             ask(reprise, "GET", upstream.url(path))
@@ -417,7 +417,7 @@ def test_page_shows_the_minute_before_it_was_opened(browser):
             equal(page.evaluate("page.tiles.recent.grown('requests')"), 4, "as the minute goes on")
 
 
-def test_recent_window_starts_with_the_seconds_kept_by_the_proxy(browser):
+def test_recent_window_begins_with_the_per_second_figures_that_the_proxy_kept(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         begin = ("(() => { const r = new Recent(); r.begin(100.5, {n: 50}, [50, 0], [{clock: 41, values: {n: 9}, buckets: [9]},"
                  "{clock: 99, values: {n: 5}, buckets: [5]}, {clock: 100, values: {n: 1}, buckets: [1]}], 60); return r; })()")
@@ -528,7 +528,7 @@ def test_empty_sections_of_the_page_suggest_a_command_to_run_next(browser):
         page.expect_text("#stories-none", "reprise explain GET http://api.example.com/ --status 503 -c ")
 
 
-def test_N13_page_of_a_tunnel_only_proxy_says_how_to_retry_https(browser):
+def test_N13_page_says_how_to_retry_https_if_all_traffic_was_tunnelled(browser):
     hello = b"\x16\x03\x01\x00\x05hello"
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         authority = f"localhost:{upstream.port}"

@@ -58,7 +58,7 @@ TEST_F(CgroupLimits, tightest_limit_of_all_ancestor_groups_applies) {
   EXPECT_EQ(limits().memory_file, "/sys/fs/cgroup/a/b/c/memory.max") << "of equals the nearest";
 }
 
-TEST_F(CgroupLimits, cgroup_v1_limits_are_read_and_its_unlimited_values_mean_no_limit) {
+TEST_F(CgroupLimits, cgroup_v1_limits_are_read_and_unlimited_values_mean_no_limit) {
   write("/proc/self/cgroup", "4:memory:/pod/x\n2:cpu,cpuacct:/pod/x\n");
   write("/proc/self/mountinfo",
         "31 23 0:1 / /cg/memory rw - cgroup cgroup rw,memory\n32 23 0:2 / /cg/cpu rw - cgroup cgroup "
@@ -88,7 +88,7 @@ TEST_F(CgroupLimits, hybrid_hierarchy_limits_are_read_where_the_controllers_are_
   EXPECT_EQ(limits().memory_file, "/cg/memory/x/memory.limit_in_bytes");
 }
 
-TEST_F(CgroupLimits, path_of_the_limit_file_of_a_root_mount_has_no_double_slash) {
+TEST_F(CgroupLimits, limit_file_path_of_a_root_mount_has_no_double_slash) {
   write("/proc/self/cgroup", "0::/\n");
   write("/proc/self/mountinfo", "1 1 0:1 / / rw - cgroup2 c rw\n");
   write("/memory.max", "8000000\n");

@@ -51,7 +51,7 @@ TEST(Ports, ports_are_a_single_port_or_a_range) {
     EXPECT_FALSE(parse_ports(text)) << text;
 }
 
-TEST(Upstream, upstream_url_is_scheme_host_port_and_path_prefix) {
+TEST(Upstream, upstream_url_consists_of_scheme_and_host_and_port_and_path_prefix) {
   const auto whole = parse_upstream("http://Payments.Internal:8080/base/");
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole.value->host, "payments.internal");
@@ -80,7 +80,7 @@ TEST(Upstream, upstream_url_is_scheme_host_port_and_path_prefix) {
     EXPECT_FALSE(parse_upstream(text)) << text;
 }
 
-TEST(Loopback, loopback_is_127_slash_8_and_ipv6_one) {
+TEST(Loopback, only_127_0_0_0_slash_8_and_the_ipv6_loopback_address_are_loopback) {
   EXPECT_TRUE(is_loopback({"127.0.0.1", 1}));
   EXPECT_TRUE(is_loopback({"127.9.9.9", 1}));
   EXPECT_TRUE(is_loopback({"::1", 1}));

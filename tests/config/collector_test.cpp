@@ -15,7 +15,7 @@ std::string problems_with(const std::string& otlp, const std::string& more = {})
   return text;
 }
 
-TEST(CollectorText, collector_url_is_a_host_port_and_path) {
+TEST(CollectorText, collector_url_has_a_host_and_a_port_and_a_path) {
   for (const char* text : {"http://127.0.0.1:4318/v1/traces", "http://[::1]:4318/v1/traces",
                            "http://collector.internal:55681/otlp/v1/traces?"}) {
     const auto parsed = parse_collector(text);
@@ -62,7 +62,7 @@ TEST(CollectorText, grpc_port_4317_causes_a_warning) {
   EXPECT_NE(warned.find("warning: trace.otlp: has port 4317"), std::string::npos) << warned;
 }
 
-TEST(CollectorText, none_disables_the_collector) {
+TEST(CollectorText, the_word_none_disables_the_collector) {
   EXPECT_EQ(problems_with("none"), "");
   EXPECT_FALSE(load_text("version: 1\ntrace: {otlp: none, sample: 5%}\n", {}).settings->trace.otlp);
 }

@@ -73,7 +73,7 @@ TEST(Given, idempotency_header_flag_does_not_override_the_rule_set_by_a_route) {
             "any of [header: Idempotency-Key, header: X-Key, method: idempotent]");
 }
 
-TEST(Given, flags_accept_ports_lists_urls_paths_durations_and_words) {
+TEST(Given, flags_accept_ports_and_lists_and_urls_and_paths_and_durations_and_words) {
   const Loaded loaded = load("admin: off\n", {{"admin", "4129"},
                                               {"retry-on", "5xx, connect"},
                                               {"parent", "proxy:3128"},

@@ -20,7 +20,7 @@ TEST(KeyTable, key_paths_are_unique_and_follow_their_parent) {
   }
 }
 
-TEST(KeyTable, ranges_have_both_bounds_and_word_keys_have_at_least_two_words) {
+TEST(KeyTable, keys_with_a_range_have_both_bounds_and_keys_with_fixed_words_have_at_least_two) {
   for (const Key& key : all_keys()) {
     EXPECT_EQ(key.lowest.empty(), key.highest.empty()) << key.path;
     const bool choice = key.kind == Kind::word;
@@ -50,7 +50,7 @@ TEST(Nearest, nearest_word_is_within_a_small_edit_distance) {
   EXPECT_EQ(nearest(std::string(41, 't'), words), "");
 }
 
-TEST(LikelyKey, likely_key_is_searched_among_siblings_children_and_other_sections) {
+TEST(LikelyKey, likely_key_is_searched_among_siblings_and_children_and_other_sections) {
   EXPECT_EQ(likely_key("defaults.retry", "backof"), "backoff");
   EXPECT_EQ(likely_key("routes[]", "max_attempts"), "retry.max_attempts");
   EXPECT_EQ(likely_key("routes[]", "retryOn"), "retry.on");

@@ -198,7 +198,7 @@ TEST(Replacement, replacement_is_not_expanded_again_and_can_be_escaped) {
   EXPECT_EQ(effective_yaml(load(effective_yaml(settings))), effective_yaml(settings));
 }
 
-TEST(Replacement, file_replacement_drops_the_final_line_break) {
+TEST(Replacement, replacement_by_the_content_of_a_file_drops_the_final_line_break) {
   const TemporaryFile level("debug\r\n");
   EXPECT_EQ(load("version: 1\nlog: {level: \"${file:" + level.path() + "}\"}").log.level, LogLevel::debug);
   const TemporaryFile two("debug\n\n");
@@ -218,7 +218,7 @@ TEST(Replacement, total_size_of_all_replacements_is_limited) {
   EXPECT_NE(lines(loaded).find("all replacements together are larger than 1 MiB"), std::string::npos);
 }
 
-TEST(ToLine, problem_line_has_file_line_column_severity_path_and_message) {
+TEST(ToLine, problem_is_printed_as_file_and_line_and_column_then_severity_then_path_and_message) {
   using Severity = Problem::Severity;
   EXPECT_EQ(to_line({Severity::error, 3, 7, "a.b", "is wrong"}, "f.yaml"),
             "f.yaml:3:7: error: a.b: is wrong");

@@ -74,7 +74,7 @@ Loaded load_with(const std::string& parent) {
   });
 }
 
-TEST(Parent, no_parent_is_set_by_default_or_by_the_word_none) {
+TEST(Parent, parent_is_absent_by_default_and_if_set_to_the_word_none) {
   EXPECT_FALSE(load_text("version: 1\n", {}).settings->parent);
   EXPECT_FALSE(load_with("none").settings->parent);
   EXPECT_NE(effective_yaml(*load_with("none").settings).find("\nparent: none\n"), std::string::npos);
@@ -106,7 +106,7 @@ TEST(Parent, tls_parent_may_have_its_own_ca_file) {
   refused("{url: none}", "parent.url: ");
 }
 
-TEST(ParentException, exception_is_a_name_suffix_address_or_network) {
+TEST(ParentException, parent_exception_is_a_name_or_a_suffix_or_an_address_or_a_network) {
   const auto value = [](std::string_view text) { return parse_exception(text).value.value_or(""); };
   EXPECT_EQ(value("API.Internal."), "api.internal");
   EXPECT_EQ(value("*.Internal"), "*.internal");

@@ -309,7 +309,7 @@ TEST(PresetGcs, method_override_other_than_patch_does_not_match_the_patch_route)
   EXPECT_EQ(put.route(gcs()).name, "gcs/json.other");
 }
 
-TEST(PresetGcs, R3_R5_408_is_retried_only_for_resumable_uploads_and_308_and_499_never) {
+TEST(PresetGcs, R3_R5_408_is_retried_only_for_resumable_uploads_and_308_and_499_are_never_retried) {
   for (const Row& row : table()) {
     const auto& on = row.asked().route(gcs()).policy.retry.on;
     EXPECT_EQ(on.statuses.test(408), row.on_408) << row.line;

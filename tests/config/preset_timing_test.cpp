@@ -129,7 +129,7 @@ TEST(PresetTiming, R19_R25_gcs_starts_15_attempts_in_600_seconds) {
   EXPECT_EQ(first_verdict(gcs, read_object, Responded{503, {}}).delay, 2s);  // backoff 1 s + jitter 1000 ms
 }
 
-TEST(PresetTiming, R26_R27_R30_gcs_metadata_uses_longer_limits_for_media_than_for_metadata) {
+TEST(PresetTiming, R26_R27_R30_preset_gcs_metadata_has_longer_limits_for_media_than_for_metadata_requests) {
   const Settings settings = preset("gcs-metadata");
   HighDice high;
   const Course metadata = course(settings, read_object, high);

@@ -67,7 +67,7 @@ TEST(Reference, reference_page_and_guide_name_every_preset) {
   }
 }
 
-TEST(Reference, key_descriptions_are_single_lines_without_a_table_bar) {
+TEST(Reference, key_descriptions_are_single_lines_without_a_vertical_bar) {
   for (const Key& key : all_keys()) {
     EXPECT_FALSE(key.sentence.empty()) << key.path;
     EXPECT_EQ(key.sentence.find('|'), std::string::npos) << key.path << ": a bar ends a column";

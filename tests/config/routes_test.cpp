@@ -34,7 +34,7 @@ TEST(Clause, R21_unlimited_attempts_with_unlimited_deadline_are_rejected_everywh
   EXPECT_TRUE(load_text("version: 1\ndefaults: {retry: {deadline: unlimited}}\n", {}).settings.has_value());
 }
 
-TEST(Precedence, later_layers_override_key_by_key_in_order_defaults_policy_route) {
+TEST(Precedence, route_overrides_policy_and_policy_overrides_defaults_key_by_key) {
   const Settings settings = load(R"(
 defaults:
   retry: {max_attempts: 5, deadline: 30s, backoff: {initial: 100ms, jitter: equal}}

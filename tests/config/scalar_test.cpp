@@ -144,7 +144,7 @@ TEST(Number, number_has_digits_and_an_optional_decimal_point) {
                  {{"1,5", "not a number", ""}, {"2e9", "not a number", ""}, {"0x2", "not a number", ""}});
 }
 
-TEST(Statuses, statuses_are_one_status_a_range_or_a_class) {
+TEST(Statuses, entry_may_be_a_status_or_a_range_or_a_class) {
   const auto expect = [](std::string_view text, int first, int last) {
     const auto parsed = parse_statuses(text);
     ASSERT_TRUE(parsed) << text;

@@ -210,7 +210,7 @@ TEST(RenamedKeys, old_and_new_name_together_are_an_error) {
             "f:2:10: error: limits.kept_answer: is the old name of kept_response: write only one of the two");
 }
 
-TEST(RenamedKeys, every_new_name_is_a_key_and_no_old_name_is) {
+TEST(RenamedKeys, every_new_name_is_a_key_and_no_old_name_is_a_key) {
   for (const RenamedKey& key : renamed_keys) {
     EXPECT_NE(find_key(key.path), nullptr) << key.path;
     EXPECT_EQ(find_key(key.old_path), nullptr) << key.old_path;

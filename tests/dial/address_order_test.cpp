@@ -26,7 +26,7 @@ std::string of_one_family(const AddressOrder& order) {
   return order_of({"10.0.0.1", "10.0.0.2", "10.0.0.3"}, order);
 }
 
-TEST(AddressOrder, N2_each_address_of_a_name_is_dialled_first_in_turn) {
+TEST(AddressOrder, N2_successive_rotations_start_with_successive_addresses_of_a_name) {
   EXPECT_EQ(of_one_family({0}), "123");
   EXPECT_EQ(of_one_family({1}), "231");
   EXPECT_EQ(of_one_family({2}), "312");

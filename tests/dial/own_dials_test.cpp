@@ -18,7 +18,7 @@ class OwnDialsTest : public testing::Test {
   const tcp::endpoint there_ = at("127.0.0.2", 443);
 };
 
-TEST_F(OwnDialsTest, connection_is_recognized_as_one_of_reprise_while_its_dial_is_registered) {
+TEST_F(OwnDialsTest, connection_of_reprise_itself_is_recognized_while_its_dial_is_registered) {
   EXPECT_FALSE(dials_.watched());
   dials_.watch();
   EXPECT_TRUE(dials_.watched());

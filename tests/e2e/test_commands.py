@@ -54,7 +54,7 @@ def test_command_names_of_other_programs_get_a_suggestion():
         assert err.startswith(f'reprise: unknown command "{word}" (did you mean {meant}?); '), err
 
 
-def test_check_reports_warnings_and_treats_them_as_errors_with_strict():
+def test_check_reports_warnings_and_treats_them_as_errors_if_strict_is_given():
     post = "version: 1\nroutes: [{name: r, match: {host: h, methods: [POST]}, retry: {max_attempts: 8}}]\n"
     code, out, err = command("check", "-", given=post)
     equal((code, out), (0, "-: OK (1 route)\n"))
@@ -201,7 +201,7 @@ def test_check_validates_the_files_named_in_a_configuration():
         equal(command("check", "-", given=folder_of % ", replay_disk: 0")[0], 0)
 
 
-def test_check_reports_all_bad_named_files_with_their_key_positions_in_one_run():
+def test_check_reports_every_unusable_file_with_the_position_of_its_key_in_one_run():
     text = """version: 1
 parent: {url: "https://proxy.test:3129", ca_file: /nowhere/parent.pem}
 defaults:
@@ -270,7 +270,7 @@ def test_manual_pages_list_every_configuration_key_and_every_command():
         assert name in page, name
 
 
-def test_log_format_prints_json_and_opentelemetry_field_names():
+def test_log_format_command_lists_the_json_and_opentelemetry_name_of_each_field():
     code, out, err = command("log-format")
     equal((code, err), (0, ""))
     assert "| `status` | `http.response.status_code` | integer |  |" in out, out

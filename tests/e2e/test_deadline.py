@@ -101,13 +101,13 @@ def test_L6_unresponsive_dial_ends_at_the_deadline():
 
 
 @isolated
-def test_L6_hanging_resolver_ends_at_the_deadline():
+def test_L6_hanging_name_lookup_ends_at_the_deadline():
     with mute_resolver(), Reprise(defaults=ONE_SECOND) as reprise:
         ends_at_the_deadline("GET", lambda: ask(reprise, "GET", "http://silent.test/x"), "dns_timeout", b"while resolving")
         ends_at_the_deadline("CONNECT", lambda: connect(reprise, "other.test:443"), "dns_timeout", b"while resolving")
 
 
-def test_L6_silent_tls_server_ends_at_the_deadline():
+def test_L6_tls_handshake_without_a_response_ends_at_the_deadline():
     with silent_port() as port, Reprise(defaults={**ONE_SECOND, "tls": "originate"}) as reprise:
         url = f"http://{LOOPBACK}:{port}/x"
         ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"in the TLS handshake")

@@ -167,7 +167,7 @@ def state_of(pid):
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
-def test_exec_job_stops_and_continues_with_its_command():
+def test_exec_stops_and_continues_together_with_its_command():
     # exec runs in its own process group here. A test run without a terminal is in an orphaned process group,
     # which the kernel does not stop on SIGTSTP.
     process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),

@@ -49,7 +49,7 @@ def test_exec_uses_the_callers_no_proxy_as_parent_exceptions():
         equal((code, err, len(parent.requests)), (0, "reprise: 1 requests, 0 retried, 0 recovered\n", 1), "no parent")
 
 
-def test_exec_prefers_the_parent_of_the_file_over_proxy_variables():
+def test_exec_prefers_the_parent_of_the_configuration_file_over_proxy_variables():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(f"version: 1\nparent: {parent.proxy_url()}\n")
         file.flush()

@@ -34,7 +34,7 @@ def intercepted(upstream, *options_of_exec, script=None, **environment):
     return ran("exec", "--intercept", HOST, *options_of_exec, "--", *command, environment=environment)
 
 
-def test_exec_verifies_upstreams_against_the_callers_authorities():
+def test_exec_verifies_upstreams_against_the_callers_certificate_authorities():
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
             equal(intercepted(upstream, **{name: authority().file}), (0, "answer 3 to /x\n", SUMMARY), name)
@@ -44,7 +44,7 @@ def test_exec_verifies_upstreams_against_the_callers_authorities():
         equal((code, err.startswith("reprise: 1 requests, 0 retried, 0 recovered")), (0, True), "no variable vouches for it")
 
 
-def test_exec_bundle_contains_the_authorities_of_all_variables():
+def test_exec_bundle_contains_the_certificates_of_all_ca_variables():
     own = {name: Authority(f"CA of {name}") for name in VARIABLES}
     environment = {name: one.file for name, one in own.items()}
     with tempfile.TemporaryDirectory() as folder, TlsUpstream(certificate=own["DENO_CERT"].issue(names=(f"DNS:{HOST}",))) as upstream:
@@ -71,7 +71,7 @@ def test_exec_without_interception_keeps_ca_variables_and_verifies_upstreams():
         equal((code, out, err), (0, f"{authority().file} unset unset answer 2 to /x\n", SUMMARY))
 
 
-def test_exec_verifies_a_tls_parent_against_the_callers_authorities():
+def test_exec_verifies_a_tls_parent_against_the_callers_certificate_authorities():
     own = Authority("proxy CA")
     with Upstream() as upstream, TlsParent(own.issue(names=(f"DNS:{HOST}",)), names={"up.test": (LOOPBACK, upstream.port)}) as parent:
         for trusted, wanted in ((own, "answer 1 to /x\n"), (authority(), "the parent proxy")):
@@ -111,7 +111,7 @@ def test_unreadable_ca_file_is_logged_as_a_warning():
         equal("SSL_CERT_FILE names" in text, False)
 
 
-def test_exec_makes_php_trust_the_bundle_through_a_scan_folder():
+def test_exec_makes_php_trust_the_bundle_through_the_variable_php_ini_scan_dir():
     needs_client("php")
     with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
         url = f"https://{HOST}:{upstream.port}/x"
@@ -127,7 +127,7 @@ def test_exec_makes_php_trust_the_bundle_through_a_scan_folder():
     equal("PHP_INI_SCAN_DIR" in ran("exec", "--quiet", "--", "env")[1], False, "not where nothing is intercepted")
 
 
-def test_exec_no_java_leaves_java_tool_options_unchanged():
+def test_exec_with_the_option_no_java_leaves_java_tool_options_unchanged():
     for options_of_exec in ((), ("--intercept", HOST)):
         for before in (None, "", "-Xmx1g"):
             environment = {} if before is None else {"JAVA_TOOL_OPTIONS": before}
@@ -135,7 +135,7 @@ def test_exec_no_java_leaves_java_tool_options_unchanged():
             equal(out, ("absent" if before is None else before) + "\n")
 
 
-def test_jdk_prints_a_notice_unless_exec_no_java_is_given():
+def test_jdk_prints_a_notice_unless_exec_has_the_option_no_java():
     needs_client("java")
     equal("Picked up JAVA_TOOL_OPTIONS: -Dhttp.proxyHost=" in ran("exec", "--quiet", "--", "java", "-version")[2], True)
     equal("Picked up" in ran("exec", "--quiet", "--no-java", "--", "java", "-version")[2], False)

@@ -79,49 +79,49 @@ def demo(host):
 def test_every_fail_open_recipe_has_a_test():
     equal(sorted(recipes()), sorted(WAYS))
     end = "_connects_directly_if_the_proxy_refuses_connections"
-    equal(sorted(WAYS), sorted(name.removeprefix("test_client_").removesuffix(end) for name in globals() if name.endswith(end)))
+    equal(sorted(WAYS), sorted(name.removeprefix("test_fail_open_recipe_named_").removesuffix(end) for name in globals() if name.endswith(end)))
 
 
 @isolated
-def test_client_sh_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_sh_connects_directly_if_the_proxy_refuses_connections():
     fails_open("sh")
 
 
 @isolated
-def test_client_urllib_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_urllib_connects_directly_if_the_proxy_refuses_connections():
     fails_open("urllib")
 
 
 @isolated
-def test_client_requests_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_requests_connects_directly_if_the_proxy_refuses_connections():
     fails_open("requests")
 
 
 @isolated
-def test_client_java_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_java_connects_directly_if_the_proxy_refuses_connections():
     fails_open("java")
 
 
 @isolated
-def test_client_node_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_node_connects_directly_if_the_proxy_refuses_connections():
     fails_open("node")
 
 
 @isolated
-def test_client_go_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_go_connects_directly_if_the_proxy_refuses_connections():
     fails_open("go")
 
 
 @isolated
-def test_client_php_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_php_connects_directly_if_the_proxy_refuses_connections():
     fails_open("php")
 
 
 @isolated
-def test_client_ruby_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_ruby_connects_directly_if_the_proxy_refuses_connections():
     fails_open("ruby")
 
 
 @isolated
-def test_client_perl_connects_directly_if_the_proxy_refuses_connections():
+def test_fail_open_recipe_named_perl_connects_directly_if_the_proxy_refuses_connections():
     fails_open("perl")

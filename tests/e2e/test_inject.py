@@ -36,7 +36,7 @@ def test_inject_produces_the_same_output_from_a_file_and_standard_input():
           + ["left unchanged, because they do not run pods: 1 ConfigMap, 1 Service"])
 
 
-def test_inject_remove_restores_every_manifest_of_the_corpus():
+def test_inject_remove_restores_every_manifest_of_the_test_corpus():
     """Runs without an API server. tests/cluster has the same test with a real API server."""
     files = sorted(CORPUS.iterdir())
     assert len(files) > 20, files

@@ -213,7 +213,7 @@ def test_exec_retries_https_requests_of_go():
             recovered([f"{folder}/fetch"], host="api.test")
 
 
-def test_intercepted_https_gets_the_same_retries_replay_and_resume():
+def test_intercepted_https_is_retried_and_replayed_and_resumed_like_plain_http():
     """Covers one request of each kind: a POST is sent once, an upload is replayed, a download is resumed, and
     several requests use one client connection."""
     blob = bytes(range(256)) * 2000
@@ -244,7 +244,7 @@ def test_intercepted_https_gets_the_same_retries_replay_and_resume():
         equal(reprise.interceptions("intercepted"), 1)
 
 
-def test_D8_failed_first_intercepted_request_closes_the_connection_and_a_later_one_gets_502():
+def test_D8_failed_intercepted_request_closes_the_connection_if_first_and_gets_502_otherwise():
     """If the first request on a client connection fails, reprise closes the connection. If a later request fails on
     a fresh upstream connection, the client gets a 502, because a JDK would resend the request after a close."""
     with TlsUpstream({"/post": ["close"], "/last": [Say(close=True)]}) as upstream, Intercepting() as reprise:
@@ -360,7 +360,7 @@ def test_slow_client_hello_to_a_listed_host_is_still_intercepted():
         reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
 
 
-def test_client_idle_with_half_a_tls_record_is_closed_after_keep_alive():
+def test_client_idle_with_half_a_tls_record_is_closed_after_the_keep_alive_time():
     with TlsUpstream() as upstream, Intercepting(timers={"keep_alive": "300ms"}) as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             plain.settimeout(PATIENCE)

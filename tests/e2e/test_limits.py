@@ -172,7 +172,7 @@ def test_container_of_64_mib_lowers_the_replay_memory_default_to_16_mib():
 
 
 @isolated
-def test_explicit_replay_memory_is_kept_and_warned_about_with_its_line():
+def test_explicit_replay_memory_is_kept_and_a_warning_names_its_line():
     there = container(memory_max=f"{64 * MIB}\n", cpu_max="100000 100000\n")
     with Inside(there.enter, limits={"replay_memory": "32MiB"}, threads=3) as reprise:
         equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB)

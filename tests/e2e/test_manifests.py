@@ -191,7 +191,7 @@ def test_every_configuration_in_a_manifest_passes_check():
     assert "control: /run/reprise/control.sock" in found["job-old-layout.yaml"]
 
 
-def test_redirecting_container_command_prints_rules():
+def test_command_of_the_redirecting_container_prints_firewall_rules():
     configuration, deployment = manifest("transparent.yaml")
     container = pod_of(deployment)["initContainers"][1]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -59,7 +59,7 @@ def test_chunked_upload_arrives_whole():
         equal(upstream.requests[0].field("Content-Length"), None)
 
 
-def test_large_upload_and_download_stream_through():
+def test_upload_and_download_above_every_replay_limit_arrive_whole():
     large = BODY * 60  # bytes: above every replay limit
     def echo(connection, request):
         connection.sendall(Say(200, request.body).text(request, 1))
@@ -194,7 +194,7 @@ def test_fields_of_a_retried_response_do_not_leak():
         equal((response.field("X-Refused"), response.field("Set-Cookie")), (None, None))
 
 
-def test_reprise_fields_of_an_upstream_reprise_are_replaced():
+def test_reprise_fields_from_another_reprise_upstream_are_replaced():
     inner = Say(200, fields=[("Reprise-Attempts", "9"), ("Reprise-Reason", "budget_spent")])
     with Upstream({"/x": [inner]}) as upstream, Reprise() as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))

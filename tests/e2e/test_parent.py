@@ -47,7 +47,7 @@ def test_requests_and_tunnels_go_through_the_parent():
         equal(parent.asked("CONNECT"), ["up.test:80"])
 
 
-def test_tls_parent_is_verified_with_its_own_authorities():
+def test_tls_parent_is_verified_with_its_own_certificate_authorities():
     own = Authority("proxy CA")
     certificate = own.issue(names=("DNS:localhost",))
     body = bytes(range(256)) * 4000
@@ -141,7 +141,7 @@ def test_explain_says_whether_a_request_goes_through_the_parent():
             assert note in done.stdout, done.stdout
 
 
-def test_invalid_parent_exceptions_get_the_nearest_valid_form():
+def test_error_for_an_invalid_parent_exception_suggests_the_nearest_valid_form():
     code, output, name = run_with("version: 1\nparent:\n  url: http://proxy:3128\n  except: [.internal, \"10.*\"]\n", "check")
     equal(code, 78)
     for line in (f"{name}:4:12: error: parent.except[0]: \".internal\" is not a host: write a name, *.suffix, an address or a network "
@@ -185,7 +185,7 @@ def test_retries_go_through_the_parent():
         equal((response.status, response.body), (200, b"answer 3 to /x\n"), response.head)
 
 
-def test_failure_of_the_parent_is_reported_as_its_own_and_not_as_one_of_the_upstream():
+def test_failure_of_the_parent_is_not_reported_as_a_failure_of_the_upstream():
     held, port = closed_port()
     twice = {"retry": {"max_attempts": 2}}
     with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", defaults=twice) as reprise:

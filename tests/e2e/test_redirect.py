@@ -209,7 +209,7 @@ def readable(file):
 
 
 @isolated
-def test_transparent_https_is_passed_through_except_to_listed_hosts_which_are_retried():
+def test_transparent_https_to_listed_hosts_is_retried_and_to_other_hosts_passed_through():
     needs("nft")
     with Host() as host, elsewhere(TlsUpstream({"/x": [503, 200], "/y": [503]}, listener=listener_on(host)), host) as upstream, \
             proxied("nft", lambda **more: Intercepting(["listed.test"], **more),
@@ -274,7 +274,7 @@ for wire in wires:
 
 
 @isolated
-def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
+def test_redirect_rules_without_an_exception_for_the_proxy_cause_no_endless_loop():
     """If the redirect rules do not exempt reprise, they redirect its own connections back to reprise. reprise
     must recognize such a loop and end the connection. Covers HTTP, TLS, no bytes, and unknown bytes."""
     needs("nft")
@@ -300,7 +300,7 @@ def test_redirect_rules_without_an_exception_for_the_proxy_do_not_loop():
 
 
 @isolated
-def test_client_with_the_local_port_of_a_dial_to_another_address_is_not_taken_for_a_loop():
+def test_client_with_the_same_local_port_as_an_unrelated_dial_is_not_taken_for_a_loop():
     """The kernel may use the same local port for connections to different addresses, especially if few ports are
     free."""
     needs("nft")

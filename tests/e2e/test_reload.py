@@ -46,7 +46,7 @@ def test_configuration_file_written_in_place_is_applied():
         equal(reprise.metric("reprise_requests_total"), 2, "counted before and after")
 
 
-def test_failed_reload_reports_every_unusable_named_file_with_its_position():
+def test_failed_reload_reports_every_unusable_file_with_the_position_of_its_key():
     with failing() as upstream, Controlled(defaults=TWICE) as reprise:
         reprise.change(defaults={"tls": {"ca_file": "/nowhere/ca.pem"}},
                        routes=[{"name": "own", "match": {"host": "own.test"}, "tls": {"ca_file": "/nowhere/own.pem"}}])
@@ -207,7 +207,7 @@ def waits_in(process, call):
         return call in file.read()
 
 
-def test_file_change_during_startup_before_the_watch_is_detected():
+def test_file_change_during_startup_is_detected_even_if_watching_has_not_begun():
     """The start-up blocks between reading the configuration file and watching it: reprise tries to connect to
     an existing control socket, and the owner of that socket does not accept."""
     with failing() as upstream:

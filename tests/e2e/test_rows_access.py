@@ -31,7 +31,7 @@ def is_self(reprise, authority):
     assert re.fullmatch(r"reprise-\w+; error=proxy_loop_detected", response.field("Proxy-Status")), response.head
 
 
-def test_access_listeners_bind_to_loopback_unless_allow_remote_is_set():
+def test_listeners_may_bind_only_to_loopback_unless_allow_remote_is_set():
     for bind in ("0.0.0.0:0", "'[::]:0'", "192.0.2.1:0"):
         for listener in (f"listeners: [{{mode: forward, bind: {bind}}}]", f"admin: {{bind: {bind}}}"):
             code, output, _ = run_with(f"version: 1\n{listener}\n", "check")
@@ -40,13 +40,13 @@ def test_access_listeners_bind_to_loopback_unless_allow_remote_is_set():
     equal(code, 0, output)
 
 
-def test_access_gateway_url_with_line_ends_blanks_or_a_password_is_rejected():
+def test_gateway_url_with_line_ends_or_blanks_or_a_password_is_rejected():
     for value in ('"http://h\\r\\nX: y"', '"http://h/a\\r\\nb"', '"http://h/a b"', '"http://u:p@h"'):
         code, output, _ = run_with(f"version: 1\nlisteners: [{{mode: gateway, bind: 127.0.0.1:0, upstream: {value}}}]\n", "check")
         equal(code, 78, output)
 
 
-def test_access_denied_addresses_are_never_dialled():
+def test_denied_addresses_are_never_dialled():
     deny = ["127.0.0.0/8", "::1", "self"]
     with Upstream() as upstream, Reprise(security={"deny": deny}, defaults=ONCE) as reprise:
         for host in (LOOPBACK, "127.255.0.1", "localhost", "[::ffff:127.0.0.1]"):
@@ -54,7 +54,7 @@ def test_access_denied_addresses_are_never_dialled():
         equal(upstream.connections, 0)
 
 
-def test_access_admin_allows_only_get_and_head_and_reveals_no_secret():
+def test_admin_listener_allows_only_get_and_head_and_reveals_no_secret():
     os.environ["E2E_SECRET"] = "5ecret-of-the-configuration"
     route = {"name": "keyed", "match": {"headers": ["X-Key=${env:E2E_SECRET}"]}}
     try:
@@ -72,7 +72,7 @@ def test_access_admin_allows_only_get_and_head_and_reveals_no_secret():
         del os.environ["E2E_SECRET"]
 
 
-def test_access_http_1_0_client_gets_one_response_without_chunks_and_interim_responses():
+def test_http_1_0_client_gets_one_response_without_chunks_or_interim_responses():
     def hint_first(connection, request):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" + Say(200, chunks=[b"one", b"two"]).text(request, 1))
         return True

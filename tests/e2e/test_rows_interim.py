@@ -102,7 +102,7 @@ def test_C3_N23_final_response_instead_of_100_keeps_the_client_connection_open()
             equal((bodies, upstream.connections, causes(reprise)), ([b""], 2, {}), "the body is not sent, its connection is closed")
 
 
-def test_N23_request_sent_again_in_place_of_the_refused_body_ends_the_connection_unserved():
+def test_N23_connection_closes_if_the_client_repeats_its_request_instead_of_the_refused_body():
     """After a 417, curl 7.88 sends the whole request again, although reprise still expects the refused body.
     reprise must neither serve the repeated request nor wait for more of the body."""
     bodies = []

@@ -257,7 +257,7 @@ def test_connection_limit_rejects_clients_with_a_reason():
         reprise.expect_metric(1, LIMIT, limit="connection_limit")
 
 
-def test_idle_client_is_closed_after_keep_alive():
+def test_idle_client_is_closed_after_the_keep_alive_time():
     with Upstream() as upstream, Reprise(timers={"keep_alive": "100ms"}) as reprise:
         with Client(reprise.forward) as client:
             equal(client.ask("GET", upstream.url()).status, 200)

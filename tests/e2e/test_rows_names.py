@@ -168,7 +168,7 @@ def test_short_names_use_the_search_domains():
 
 
 @isolated
-def test_aliases_single_family_names_and_truncated_dns_responses_are_resolved():
+def test_aliases_and_single_family_names_and_truncated_dns_responses_are_resolved():
     script = {"alias.test": [Answer("127.0.0.2", alias="target.test")], "six.test": [Answer("::1")],
               "long.test": [Answer(*(f"127.0.0.{number}" for number in range(2, 62)), truncated=True)]}
     with NameServer(script, USUAL) as names, Shipped() as reprise, contextlib.ExitStack() as stack:

@@ -345,7 +345,7 @@ def test_registered_methods_are_retried_by_their_registered_idempotency():
 
 
 @isolated
-def test_name_that_never_resolved_gets_three_attempts_and_one_that_did_gets_all_attempts():
+def test_name_that_resolved_before_gets_all_attempts_and_one_that_never_did_gets_three():
     slow = {"retry": {"backoff": {"initial": "1ms", "jitter": "none"}, "max_attempts": 6}}
     once = {"moving.test": [Answer(LOOPBACK), Answer(code=NXDOMAIN)]}
     with NameServer(once) as names, Upstream({"/last": [Say(close=True)]}) as upstream, Reprise(defaults=slow) as reprise:

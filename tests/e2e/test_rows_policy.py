@@ -12,7 +12,7 @@ from test_rows_limits import resident, settled
 from upstream import Upstream
 
 
-def test_L11_condition_field_listed_in_connection_does_not_count():
+def test_L11_condition_on_a_field_is_not_met_if_connection_lists_that_field():
     rule = {"any": [{"header": "Idempotency-Key"}, {"header": "X-Token"}]}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
         def asked(*fields):

@@ -64,7 +64,7 @@ def discards(message, method="GET", status=200, body=b"hello"):
         return response
 
 
-def test_responses_with_length_and_chunked_are_read_as_chunked():
+def test_responses_with_both_content_length_and_chunked_are_read_as_chunked():
     response = discards(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
     equal((response.field("Content-Length"), response.field("Transfer-Encoding")), (None, "chunked"))
 

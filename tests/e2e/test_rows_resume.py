@@ -154,7 +154,7 @@ def test_E8_range_request_of_the_client_is_resumed_within_its_range():
         equal((whole, len(seen), line["ending"], line["reason"]), (False, 1, "cut", "response_started"), fields)
 
 
-def test_E9_resume_is_retried_after_503_500_or_429_and_cut_after_other_statuses():
+def test_E9_resume_is_retried_after_503_500_or_429_and_other_statuses_cut_the_download():
     for status in (416, 412, 404, 401, 302, 304):
         is_cut_off([broken(), raw(head(status, tag(), 0))], "resume_mismatch")
     for status in (503, 500, 429):
@@ -162,7 +162,7 @@ def test_E9_resume_is_retried_after_503_500_or_429_and_cut_after_other_statuses(
         equal((response.status, response.field("X-Refused")), (200, None), "the status never changes after the head")
 
 
-def test_E10_post_and_bodiless_responses_are_never_resumed():
+def test_E10_responses_to_post_and_responses_without_a_body_are_never_resumed():
     is_cut_off([broken(), raw(part())], "response_started", b"Content-Length: 0\r\n", requests=1, method="POST")
     chunked = head(200, tag() + b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
     with stage({"/x": [raw(chunked, "close"), raw(part())]}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -205,7 +205,7 @@ def version(value=b"17", name=b"x-goog-generation"):
     return b"%s: %s\r\n" % (name, value)
 
 
-def test_E2_listed_version_field_replaces_a_strong_validator():
+def test_E2_version_field_listed_as_a_validator_replaces_a_strong_etag():
     for fields in (version(), version(b"aB.c", b"X-AMZ-Version-Id"), tag(b'W/"v1"') + version(), tag(b"CJ8=") + version()):
         _, requests = is_whole([broken(fields), raw(part(fields=fields))])
         equal(requests[1], requests[0].replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\n\r\n"), "no If-Range, and the same target")
@@ -222,7 +222,7 @@ def test_E2_listed_version_field_replaces_a_strong_validator():
     is_cut_off([broken(fields), raw(part(fields=fields))], "response_started", requests=1)
 
 
-def test_E7_listed_version_field_that_differs_or_is_missing_prevents_a_resume():
+def test_E7_version_field_listed_as_a_validator_prevents_a_resume_if_it_differs_or_is_missing():
     for first, later in ((version(), version(b"18")), (version(), b""), (version(b"a"), version(b"A")), (version(), tag()),
                          (version(), version() + version()), (version(), version() + b"Connection: x-goog-generation\r\n"),
                          (version(), version(b"17", b"x-amz-version-id")),

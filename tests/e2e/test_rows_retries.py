@@ -167,7 +167,7 @@ def test_D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection():
                 assert "error=connection_terminated" in response.field("Proxy-Status")
 
 
-def test_D8_on_broken_set_to_close_ends_the_client_connection_as_the_upstream_ended_its_own():
+def test_D8_client_connection_ends_like_the_upstream_connection_if_on_broken_is_close():
     with stage({"/fin": ["close"], "/rst": ["reset"], "/busy": [503, "close"], "/slow": ["hang"]}, limits={"header": "8KiB"},
                defaults={"on_broken": "close", "response_timeout": "200ms"}) as (reprise, upstream):
         for path, ending in (("/fin", "FIN"), ("/rst", "RST")):
@@ -314,7 +314,7 @@ def test_D15_shutdown_ends_the_retry_wait_with_the_last_response():
         equal((client.read_to_end(), reprise.wait()), (b"", 0))
 
 
-def test_D16_no_store_request_is_not_written_to_disk():
+def test_D16_request_with_cache_control_no_store_is_not_written_to_disk():
     with stage({"/small": [503, 200], "/large": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}) as (reprise, upstream):
         fields = [("Cache-Control", "max-age=0, no-store")]
         equal(ask(reprise, "PUT", upstream.url("/small"), b"x" * 1024, fields).attempts, 2)

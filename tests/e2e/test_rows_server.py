@@ -329,7 +329,7 @@ def test_L30_bytes_after_the_body_of_an_upgrade_request_reach_the_upstream():
             equal(heard, [b"hello", b"first second third"])
 
 
-def test_L31_more_embedded_forms_of_denied_addresses_are_rejected():
+def test_L31_further_ipv6_forms_that_embed_a_denied_address_are_rejected():
     with Reprise(defaults=ONCE) as reprise:
         for host in ("[64:ff9b:1::a9fe:a9fe]", "[64:ff9b:1:2:3:4:169.254.169.254]", "[::ffff:0:a9fe:a9fe]", "[::ffff:0:169.254.169.254]",
                      "[2001:db8::5efe:a9fe:a9fe]", "[2001:db8::200:5efe:169.254.169.254]", "[2001:0:c000:201::5601:5601]",

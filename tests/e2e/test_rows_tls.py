@@ -64,7 +64,7 @@ def test_N4_replaced_root_certificates_apply_after_a_reload():
         eventually(lambda: status() == 200, "without a signal, too")
 
 
-def test_N4_root_certificates_added_to_or_removed_from_the_folder_apply():
+def test_N4_root_certificates_added_to_or_removed_from_the_folder_take_effect():
     hashed = subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", authority().file], capture_output=True, text=True, check=True).stdout
     with TlsUpstream() as upstream, own_roots(Authority("another CA").file) as (folder, _, trust), \
             Reprise(defaults={"tls": "originate", **ONCE}, prepare=trust) as reprise:
@@ -134,7 +134,7 @@ def ask_for_certificate(connection, _request):
     return True
 
 
-def test_N9_client_certificate_is_sent_if_requested_after_the_request():
+def test_N9_client_certificate_is_sent_if_the_upstream_asks_for_it_only_after_the_request():
     client = authority().issue("the client", names=(), usage="clientAuth")
     with TlsUpstream({"/x": [ask_for_certificate, 200]}) as upstream, Reprise(defaults=identified(client, **ONCE)) as reprise:
         upstream.context.post_handshake_auth = True

@@ -187,7 +187,7 @@ def test_simulate_reports_an_unwritable_output_file():
         assert "No space left" in err, err
 
 
-def test_simulate_compares_the_configuration_file_given_as_a_policy():
+def test_simulate_shows_results_for_a_configuration_file_given_as_a_policy():
     code, out, err = simulate("--policy", "config,config/examples/legacy-daemon.yaml", "--duration", "20s")
     equal((code, err), (0, ""))
     assert re.search(r"^config/examples/legacy-daemon.yaml +\d", out, re.M), out
@@ -237,7 +237,7 @@ LINE = ('{"time":"2026-01-02T10:00:00.000Z","level":"info","route":"default","me
         '"reused":false}],"request_bytes":0,"response_bytes":0,"ms":9.000}\n')
 
 
-def test_simulate_replay_reports_how_many_requests_the_log_cannot_decide():
+def test_simulate_replay_reports_for_how_many_requests_the_log_has_every_outcome():
     code, out, err = simulate("--replay", "-", given=(LINE * 10).encode())
     equal((code, err), (0, ""))
     assert "as configured: for 0 of 10 requests, the log has the outcome of every attempt." in out and "0.00 % .. 100 %" in out, out

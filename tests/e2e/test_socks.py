@@ -62,7 +62,7 @@ def rejected(reprise, cause):
     return reprise.metric("reprise_rejected_requests_total", cause=cause)
 
 
-def test_socks_http_is_retried():
+def test_http_over_socks_is_retried():
     with Upstream({"/x": [503, 503, 200]}) as upstream, Reprise(**SOCKS) as reprise, connected(reprise) as plain:
         equal(asked(plain, by_address(upstream.port)), b"\x05\x00" + reply(0))
         response = get(plain)
@@ -85,7 +85,7 @@ def test_socks_handshake_works_pipelined_and_one_byte_at_a_time():
             equal(get(plain).status, 200)
 
 
-def test_socks_tls_is_tunnelled_or_intercepted():
+def test_tls_over_socks_is_tunnelled_or_intercepted():
     for hosts, issuer in ((["other.test"], "reprise test CA"), ([HOST], "reprise for localhost")):
         listeners = SOCKS["listeners"]
         with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting(hosts, listeners=listeners) as reprise, connected(reprise) as plain:
@@ -104,7 +104,7 @@ def test_socks_server_first_protocol_is_relayed():
         reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
 
 
-def test_socks_failed_dial_gets_a_reply_code_for_the_reason():
+def test_failed_dial_gets_a_socks_reply_code_that_gives_the_reason():
     held, port = closed_port()
     with held, Reprise(**SOCKS, defaults={"retry": {"max_attempts": 2}}) as reprise:
         for request, code in ((by_address(port), 5), (by_address(80, "169.254.169.254"), 2), (by_address(reprise.addresses["admin"][1]), 2),
@@ -164,7 +164,7 @@ def test_socks_incomplete_greeting_is_closed_after_the_timeout():
 
 
 @isolated
-def test_socks_name_sent_by_curl_is_resolved_by_the_proxy():
+def test_host_name_that_curl_sends_over_socks_is_resolved_by_the_proxy():
     with NameServer({}, hosts=f"{LOOPBACK} only-here.test\n"), Upstream({"/x": [503, 200]}) as upstream, Reprise(**SOCKS) as reprise:
         url = f"http://only-here.test:{upstream.port}/x"
         done = subprocess.run(["curl", "-sS", "-x", "socks5h://%s:%d" % reprise.addresses["socks"], url], env=without_proxies(),

@@ -37,7 +37,7 @@ def is_sanitized(reprise):
         return bool(re.search(rb"__[at]san_init", program.read()))
 
 
-def test_status_contains_counts_of_responses_by_class_and_durations_and_upstreams():
+def test_status_contains_durations_and_upstreams_and_the_number_of_responses_by_class():
     with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200]}) as upstream, Reprise(defaults=TWICE) as reprise:
         for path in ("/ok", "/bad", "/flaky"):
             ask(reprise, "GET", upstream.url(path))
@@ -82,7 +82,7 @@ def test_status_contains_the_last_minute_per_second_for_routes_and_upstreams():
             equal([route for route in events.until("change")["routes"] if "last_minute" in route], [], "later ones tell what is new")
 
 
-def test_last_minute_of_a_route_survives_reloads_under_its_name():
+def test_last_minute_of_a_route_is_kept_over_reloads_under_the_name_of_the_route():
     def routes(name):
         return [{"name": name, "match": {"path": "/x/**"}}]
     with Upstream({}) as upstream, Controlled(routes=routes("old")) as reprise:
@@ -240,7 +240,7 @@ def deaf_readers(reprise, count):
             reader.close()
 
 
-def test_L32_hundred_unread_event_streams_slow_no_request_and_use_bounded_memory():
+def test_L32_a_hundred_unread_event_streams_delay_no_request_and_use_bounded_memory():
     """600 routes make the first event about 150 KiB long, which is more than the kernel's buffers hold. So reprise
     must notice that the clients do not read."""
     routes = [{"name": f"route-{i:04}-{'x' * 40}", "match": {"path": f"/{i}"}} for i in range(600)]

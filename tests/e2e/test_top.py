@@ -266,7 +266,7 @@ def test_top_uses_colours_unless_no_color_is_set():
                 equal(terminal.ended(), 0)
 
 
-def test_top_prints_lines_if_there_is_no_screen():
+def test_top_prints_lines_if_the_terminal_cannot_show_a_full_screen_or_lines_are_requested():
     with Reprise() as reprise:
         for terminal in (on_terminal(reprise, "--count", "1"), on_terminal(reprise, "--format", "text", "--count", "1"),
                          on_terminal(reprise, "--count", "1", TERM="dumb"), on_terminal(reprise, "--count", "1", TERM=None)):

@@ -89,7 +89,7 @@ def test_caller_decides_sampling_of_ordinary_requests_and_failures_are_always_tr
         equal([span["url.path"] for span in collector.spans(11) if span.kind == SERVER].count("/junk"), 0)
 
 
-def test_sample_of_50_percent_traces_about_half_of_the_ordinary_requests():
+def test_about_half_of_the_ordinary_requests_are_traced_if_sample_is_50_percent():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector, sample="50%")) as reprise:
         for _ in range(200):
             ask(reprise, "GET", upstream.url("/x"))
@@ -241,7 +241,7 @@ def test_reload_can_start_tracing_and_change_the_collector_and_stop_tracing():
         equal((len(one.all()), len(two.all())), (2, 2))
 
 
-def test_spans_exported_through_the_proxy_that_made_them_produce_no_more_spans():
+def test_export_of_spans_through_the_same_proxy_produces_no_further_spans():
     """The spans go to the collector through a gateway of the same proxy. The gateway is named by another address, so
     that reprise cannot detect the loop in its configuration."""
     with Upstream() as upstream, Collector() as collector:

@@ -106,7 +106,7 @@ def test_file_overrides_a_variable_and_a_flag_overrides_both():
             equal((code, err.split(":", 1)[0]), (78, "/nowhere/x.yaml"), "a flag takes one word")
 
 
-def test_effective_configuration_and_check_report_flags_and_variables():
+def test_check_and_the_effective_configuration_list_the_flags_and_variables():
     file = "version: 1\nlog: {level: warn}\n"
     words = ("-c", "-", "--deadline", "9s", "--parent", "http://u:secret@p:1")
     _, out, _ = ran("config", "--effective", *words, given=file, REPRISE_LOG_LEVEL="debug")

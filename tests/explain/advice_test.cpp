@@ -63,7 +63,7 @@ TEST(Advice, every_reason_has_advice_for_every_rule_and_outcome) {
   }
 }
 
-TEST(Advice, retry_on_word_for_each_outcome_is_found) {
+TEST(Advice, each_outcome_is_mapped_to_its_word_of_retry_on_if_there_is_one) {
   EXPECT_EQ(retry_word(Responded{418, {}}), "418");
   EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
   EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");
@@ -120,7 +120,7 @@ TEST(Advice, advice_says_if_another_obstacle_would_still_prevent_the_retry) {
   EXPECT_FALSE(says(advised(broken, policy), "not enough")) << "it broke before the first byte was taken";
 }
 
-TEST(Advice, advice_names_idempotent_never_as_the_setting_to_change) {
+TEST(Advice, advice_names_idempotent_never_if_that_setting_prevents_the_retry) {
   const Question question = ask("GET", Responded{503, {}});
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::never;
@@ -166,7 +166,7 @@ TEST(Advice, advice_names_what_a_truncated_download_lacks_for_a_resume) {
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`mode: active`"));
 }
 
-TEST(Advice, advice_names_the_key_for_another_retrying_client_or_proxy) {
+TEST(Advice, advice_names_the_key_that_allows_retries_beside_another_retrying_client_or_proxy) {
   Responded retried{503, {}};
   retried.hints.from_reprise = true;
   const Question behind = ask("GET", retried);
@@ -186,7 +186,7 @@ TEST(Advice, advice_names_the_key_for_another_retrying_client_or_proxy) {
   EXPECT_EQ(end_of(before, policy), Reason::attempts_spent);
 }
 
-TEST(Advice, advice_names_the_inner_proxy_if_client_retries_are_allowed) {
+TEST(Advice, advice_names_the_key_for_the_inner_proxy_if_retrying_clients_are_already_allowed) {
   Responded retried{503, {}};
   retried.hints.from_reprise = true;
   Question question = ask("GET", retried);
@@ -215,7 +215,7 @@ TEST(Advice, following_the_advice_to_send_the_missing_header_changes_the_outcome
       << "a rule of nothing names no condition";
 }
 
-TEST(Advice, advice_names_every_alternative_key_of_an_any_rule) {
+TEST(Advice, advice_names_every_alternative_of_a_rule_of_kind_any) {
   RoutePolicy policy;
   policy.idempotent = {
       IdempotencyRule::Kind::any,

@@ -378,7 +378,7 @@ TEST(Explanation, reason_is_named_if_a_truncated_response_is_not_resumed) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-TEST(Explanation, last_response_that_is_delivered_although_truncated_is_cut) {
+TEST(Explanation, last_response_is_delivered_and_cut_if_it_is_truncated) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;

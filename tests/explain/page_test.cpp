@@ -16,7 +16,7 @@ TEST(Span, spans_below_a_second_are_milliseconds_without_trailing_zeros) {
   EXPECT_EQ(span(1us), "0.001ms");
 }
 
-TEST(Span, spans_from_a_second_up_are_hours_minutes_seconds_without_zero_parts) {
+TEST(Span, spans_of_a_second_or_more_are_hours_and_minutes_and_seconds_without_zero_parts) {
   EXPECT_EQ(span(1s), "1s");
   EXPECT_EQ(span(1750ms), "1.75s");
   EXPECT_EQ(span(1min), "1m");

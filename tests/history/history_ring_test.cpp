@@ -146,7 +146,7 @@ TEST(HistoryRing, only_the_first_and_last_of_many_attempts_are_kept) {
   EXPECT_EQ(told->attempts[31].number, 100U);
 }
 
-TEST(HistoryRing, newest_records_can_be_requested_by_count_and_start) {
+TEST(HistoryRing, newest_records_can_be_requested_by_count_and_after_a_given_number) {
   HistoryRing ring(64 * 1024);
   for (std::uint64_t number = 1; number <= 9; ++number) keep(ring, retried("/a"), number);
   EXPECT_EQ(numbers(ring, 2), (std::vector<std::uint64_t>{8, 9}));

@@ -35,7 +35,7 @@ TEST(ConnectionAuth, F2_ntlm_or_negotiate_challenge_is_found_at_any_position) {
   EXPECT_TRUE(by_response("Proxy-Authenticate: NTLM\r\n", "407"));
 }
 
-TEST(ConnectionAuth, F2_other_schemes_or_statuses_do_not_bind_the_connection) {
+TEST(ConnectionAuth, F2_basic_and_bearer_and_status_403_do_not_bind_the_connection) {
   EXPECT_FALSE(by_response("WWW-Authenticate: ,\r\n"));
   EXPECT_FALSE(by_response("WWW-Authenticate: Bearer scope=NTLM, Basic realm=\"Negotiate\"\r\n"));
   EXPECT_FALSE(by_response("X-Authenticate: NTLM\r\n"));

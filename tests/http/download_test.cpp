@@ -41,7 +41,7 @@ TEST(DownloadRequest, E8_range_and_if_range_of_the_client_are_read) {
   EXPECT_FALSE(asked(ReadRequest(get("Range: bytes=1-2\r\nIf-Range: \"a\"\r\n"))).doubled);
 }
 
-TEST(DownloadRequest, E10_other_methods_and_request_bodies_are_detected) {
+TEST(DownloadRequest, E10_methods_other_than_get_and_requests_with_a_body_are_detected) {
   EXPECT_FALSE(asked(ReadRequest("HEAD http://h/ HTTP/1.1\r\nHost: h\r\n\r\n")).get);
   EXPECT_TRUE(asked(ReadRequest(get("Content-Length: 3\r\n"))).has_body);
   EXPECT_TRUE(asked(ReadRequest(get("Transfer-Encoding: chunked\r\n"))).has_body);
@@ -100,7 +100,7 @@ TEST(PartHead, E3_E7_response_in_which_a_field_occurs_twice_is_flagged) {
   EXPECT_TRUE(part_of(empty).doubled);
 }
 
-TEST(PartHead, version_fields_are_those_of_the_validator_list) {
+TEST(PartHead, version_fields_are_read_in_the_order_of_the_validator_list) {
   const ReadResponse read(
       ok("ETag: \"v\"\r\nX-AMZ-Version-Id:  aB \r\nX-Checksum: 9\r\nContent-Length: 5\r\n"));
   EXPECT_EQ(part_of(read).versions[2], "aB");
@@ -113,7 +113,7 @@ TEST(PartHead, version_fields_are_those_of_the_validator_list) {
   EXPECT_EQ(none.versions, (std::array<string_view, policy::most_validators>{}));
 }
 
-TEST(PartHead, duplicate_version_field_is_flagged_in_any_case) {
+TEST(PartHead, duplicate_version_field_is_flagged_regardless_of_letter_case) {
   const ReadResponse twice(ok("x-amz-version-id: a\r\nX-Amz-Version-Id: a\r\nContent-Length: 5\r\n"));
   EXPECT_TRUE(part_of(twice).doubled);
   EXPECT_FALSE(read_part_head(twice.head, {"etag"}, now).doubled) << "it is not listed";
@@ -131,7 +131,7 @@ TEST(PartHead, hop_by_hop_field_of_a_response_is_not_used_as_a_version_field) {
   EXPECT_EQ(read_part_head(hop.head, {"keep-alive"}, now).versions[0], "");
 }
 
-TEST(PartHead, way_in_which_a_body_ends_is_read_from_the_framing_fields) {
+TEST(PartHead, framing_fields_determine_how_the_body_of_a_response_ends) {
   const ReadResponse chunked(ok("Transfer-Encoding: chunked\r\nTrailer: X\r\n"));
   EXPECT_EQ(part_of(chunked).end, BodyEnd::last_chunk);
   EXPECT_TRUE(part_of(chunked).has_trailer);

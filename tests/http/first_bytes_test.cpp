@@ -114,7 +114,7 @@ TEST(FirstBytes, G7_stream_in_which_the_server_sends_first_is_never_detected_as_
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", true}, tunnel, 100), DetectedProtocol::server_first);
 }
 
-TEST(FirstBytes, G7_after_the_timeout_a_partial_request_is_opaque_and_a_client_without_bytes_is_silent) {
+TEST(FirstBytes, G7_timeout_classifies_a_partial_request_as_opaque_and_an_empty_connection_as_silent) {
   EXPECT_EQ(detect_by_first_bytes({"", false, false}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({"", false, true}, tunnel, 100), DetectedProtocol::silence);
   EXPECT_EQ(detect_by_first_bytes({"\x16", false, true}, tunnel, 100), DetectedProtocol::opaque);

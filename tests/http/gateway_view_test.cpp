@@ -37,7 +37,7 @@ TEST(GatewayLocation, location_with_another_origin_or_a_relative_reference_is_un
   }
 }
 
-TEST(GatewayLocation, path_prefix_is_removed_from_location_which_is_unchanged_if_it_lacks_the_prefix) {
+TEST(GatewayLocation, path_prefix_of_the_upstream_is_removed_from_location_and_other_paths_are_unchanged) {
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base/x"), "http://localhost:3180/x");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base"), "http://localhost:3180/");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base?q"), "http://localhost:3180/?q");
@@ -80,7 +80,7 @@ TEST(NamesGateway, host_field_with_the_gateway_port_names_the_gateway_unless_it_
   EXPECT_FALSE(names_gateway({"api.test", 3180, false, "", ""}, "API.test:3180", 3180));
 }
 
-TEST(GatewayResponse, only_3xx_location_and_set_cookie_fields_are_rewritten) {
+TEST(GatewayResponse, only_set_cookie_fields_and_location_fields_of_3xx_responses_are_rewritten) {
   const std::string fields =
       "Location: https://api.example.com/x\r\nX-Odd:  a  b\r\nSet-Cookie: id=7; Secure\r\n"
       "Content-Location: https://api.example.com/x\r\nSet-Cookie: other=1\r\nContent-Length: 0\r\nDate: "

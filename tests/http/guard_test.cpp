@@ -173,7 +173,7 @@ TEST(Guard, folded_field_lines_are_rejected) {
   EXPECT_EQ(request(get("X: a\r\n\tb\r\n")), Parsed{Rejection::obs_fold});
 }
 
-TEST(Guard, A8_blank_after_the_request_line_and_malformed_head_end_are_rejected) {
+TEST(Guard, A8_folded_first_field_line_and_malformed_end_of_the_head_are_rejected) {
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n Host: h\r\n\r\n"), Parsed{Rejection::obs_fold});
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\rX"), Parsed{Rejection::bad_field_name});
   EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Rejection::bad_field_name});

@@ -49,7 +49,7 @@ TEST(Hints, response_without_hint_fields_gives_no_hints) {
   EXPECT_FALSE(none.said_no);
 }
 
-TEST(Hints, unknown_field_as_long_as_a_hint_name_is_ignored) {
+TEST(Hints, unknown_field_name_of_the_same_length_as_a_hint_name_is_ignored) {
   for (const string name : {"ratelimix", "retry-after-mx", "x-should-retrx", "x-ratelimit-resex",
                             "x-amz-retry-aftex", "x-ratelimit-remaininx", "grpc-retry-pushback-mx"}) {
     const policy::Hints found =

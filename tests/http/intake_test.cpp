@@ -184,7 +184,7 @@ TEST(Intake, logged_target_contains_neither_path_nor_password) {
   EXPECT_EQ(named("GET / HTTP/1.0\r\n\r\n"), "");
 }
 
-TEST(Intake, gateway_that_keeps_the_host_field_of_the_client_keeps_its_spelling) {
+TEST(Intake, gateway_keeps_the_spelling_of_the_host_field_if_it_equals_the_target_host) {
   const auto host_field = [](const string& target, const string& host) {
     const ReadRequest read(request_to(target, host));
     return string(

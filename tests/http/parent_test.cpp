@@ -55,7 +55,7 @@ string connect(const string& text, std::string_view host, std::uint16_t port,
   return out;
 }
 
-TEST(ParentConnect, connect_to_the_parent_copies_only_via_from_the_request) {
+TEST(ParentConnect, connect_to_the_parent_copies_no_field_of_the_request_except_via) {
   EXPECT_EQ(connect("GET http://h/ HTTP/1.1\r\nHost: h\r\nCookie: a\r\nAuthorization: b\r\n\r\n", "h", 443),
             "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 reprise-x1\r\n\r\n");
   EXPECT_EQ(connect("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic theirs\r\n\r\n",
@@ -69,7 +69,7 @@ TEST(ParentConnect, connect_to_the_parent_records_the_client_http_version_in_via
             "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.0 reprise-x1\r\n\r\n");
 }
 
-TEST(ParentConnect, H5_connect_to_the_parent_keeps_via_for_loop_detection) {
+TEST(ParentConnect, H5_connect_to_the_parent_keeps_the_via_field_for_loop_detection) {
   EXPECT_EQ(
       connect("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 a, 1.0 b\r\nvia:1.1 c\r\n\r\n", "h", 443),
       "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 a, 1.0 b\r\nVia: 1.1 c\r\nVia: 1.1 "

@@ -71,7 +71,7 @@ TEST(JsonPath, json_values_match_by_their_text) {
     EXPECT_FALSE(text.has_at(absent, {})) << absent;
 }
 
-TEST(JsonPath, json_path_matches_only_completely_and_through_objects) {
+TEST(JsonPath, json_path_must_match_completely_and_may_pass_only_through_objects) {
   const Text x{"x"};
   EXPECT_TRUE(JsonText(R"({"a":{"b":{"c":"x"}}})").has_at("a.b.c", x));
   EXPECT_TRUE(JsonText(R"({"z":[{"a":1}],"a":{"y":{"b":0},"b":{"c":"x"}}})").has_at("a.b.c", x));

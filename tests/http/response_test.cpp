@@ -127,7 +127,7 @@ TEST(Response, B7_blank_before_the_colon_is_tolerated_except_in_framing_fields) 
   EXPECT_EQ(response(ok("Transfer-Encoding\t: chunked\r\n")), Parsed{Rejection::bad_field_name});
 }
 
-TEST(Response, B8_status_line_may_lack_a_reason_and_malformed_ones_are_rejected) {
+TEST(Response, B8_status_line_without_a_reason_is_accepted_and_malformed_status_lines_are_rejected) {
   const ReadResponse bare("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n");
   ASSERT_EQ(bare.parsed, complete);
   EXPECT_EQ(bare.head.status, 200);

@@ -338,7 +338,7 @@ TEST(Rewrite, K1_proxy_status_of_reprise_is_added_after_that_of_the_upstream) {
                 "received-status=503\r\n\r\n");
 }
 
-TEST(Rewrite, J10_alt_svc_is_removed_if_configured) {
+TEST(Rewrite, J10_alt_svc_is_removed_only_if_its_removal_is_configured) {
   ResponseRewrite rewrite = ours();
   const string text = ok("alt-svc: h3=\":443\"\r\nAlt-Used: h\r\nContent-Length: 0\r\n");
   EXPECT_NE(response(text, rewrite).find("alt-svc"), string::npos);

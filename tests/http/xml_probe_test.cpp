@@ -39,7 +39,7 @@ TEST(XmlProbe, error_code_is_found_in_each_service_format) {
   }
 }
 
-TEST(XmlProbe, xml_path_matches_the_innermost_elements_without_gaps) {
+TEST(XmlProbe, xml_path_matches_only_elements_whose_full_path_ends_with_that_path) {
   EXPECT_TRUE(has(of_ec2, "Response.Errors.Error.Code"));
   EXPECT_TRUE(has(of_ec2, "Errors.Error.Code"));
   for (const char* path :

@@ -207,7 +207,7 @@ TEST(inject, empty_env_in_any_yaml_notation_is_filled) {
   EXPECT_EQ(value_of(bare, "HTTP_PROXY"), "[http://127.0.0.1:3128]") << bare;
 }
 
-TEST(inject, crlf_byte_order_mark_and_missing_final_newline_are_preserved) {
+TEST(inject, crlf_and_byte_order_mark_and_missing_final_newline_are_preserved) {
   std::string text = "\xEF\xBB\xBF" + pod("  containers:\n  - name: a\n    image: x");
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2))
     text.replace(at, 1, "\r\n");

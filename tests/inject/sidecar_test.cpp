@@ -227,7 +227,7 @@ TEST(metadata, requested_label_and_prometheus_annotations_never_replace_existing
   EXPECT_EQ(count(injected(own, options), "prometheus.io"), 1U);
 }
 
-TEST(metadata, metadata_shared_by_a_yaml_anchor_is_unchanged_and_an_error_if_configuration_needs_it) {
+TEST(metadata, metadata_shared_by_a_yaml_anchor_stays_unchanged_or_is_rejected_if_it_must_change) {
   const std::string text =
       "kind: Deployment\nmetadata: &m {name: a}\nspec: {template: {metadata: *m, spec: {containers: [{name: "
       "a}]}}}\n";

@@ -132,7 +132,7 @@ TEST_F(AuthorityFiles, private_key_that_belongs_to_another_certificate_is_reject
   EXPECT_EQ(trouble(), "") << "as ca renew mends it";
 }
 
-TEST_F(AuthorityFiles, expired_authority_or_uncovered_host_is_rejected) {
+TEST_F(AuthorityFiles, expired_authority_is_rejected_and_so_is_a_host_that_it_does_not_cover) {
   make();
   const auto authority = read_authority(settings_, "r.yaml");
   EXPECT_NE(refusal([&] {

@@ -38,7 +38,7 @@ TEST(AttemptCancel, target_registered_after_cancel_is_stopped_at_once) {
   EXPECT_EQ(waited.times, 1);
 }
 
-TEST(AttemptCancel, cancel_does_not_stop_a_target_that_ended_earlier_but_the_one_registered_after_it) {
+TEST(AttemptCancel, cancel_stops_the_current_target_and_not_one_that_ended_earlier) {
   AttemptCancel cancel;
   Waited first;
   Waited second;

@@ -63,7 +63,7 @@ TEST(Block, blocks_used_by_a_burst_are_freed_only_after_an_idle_period) {
   EXPECT_EQ(again, kept);
 }
 
-TEST(Block, block_size_is_small_large_or_exactly_as_requested) {
+TEST(Block, block_has_the_small_or_large_size_or_exactly_the_requested_size) {
   EXPECT_EQ(Block(block_bytes).size(), block_bytes);
   EXPECT_EQ(Block(block_bytes + 1).size(), large_block_bytes);
   EXPECT_EQ(Block(large_block_bytes).size(), large_block_bytes);

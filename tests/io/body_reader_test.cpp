@@ -261,7 +261,7 @@ TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
   }));
 }
 
-TEST_F(BodyReaderTest, reader_can_read_another_body_after_end) {
+TEST_F(BodyReaderTest, reader_can_read_another_body_after_a_call_of_end) {
   begin(Kind::length, 3, "abc5\r\nhello\r\n0\r\n\r\n");
   EXPECT_EQ(read().body, "abc");
   reader.end();

@@ -56,7 +56,7 @@ Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool for
   co_return error;
 }
 
-TEST(Stream, read_limit_that_expires_between_reads_does_not_end_the_next_read_if_it_was_discarded) {
+TEST(Stream, discarded_read_limit_that_expires_between_reads_does_not_end_the_next_read) {
   for (const bool forgets : {true, false}) {
     Bench bench;
     Pair pair = connect_pair(bench);

@@ -159,7 +159,7 @@ TEST_F(LogLines, json_members_ambiguous_and_tunnel_are_present_only_if_true) {
   EXPECT_FALSE(parsed(story("plain")).contains("request_id"));
 }
 
-TEST_F(LogLines, line_with_many_attempts_is_limited) {
+TEST_F(LogLines, line_lists_only_the_first_and_last_of_many_attempts) {
   const auto line = parsed(story("patient"));
   EXPECT_EQ(line.at("attempts").as_array().size(), 32U);
   EXPECT_EQ(line.at("attempts_left_out").as_int64(), 8);
@@ -183,7 +183,7 @@ TEST_F(LogLines, logged_url_has_the_scheme_used_to_reach_the_upstream) {
   EXPECT_EQ(url(80, true), "https://a.test:80/x");
 }
 
-TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit) {
+TEST_F(LogLines, exhausted_record_names_the_request_and_its_last_error_and_the_limit) {
   const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
   write_exhausted_line(exhausted.record(), "orders", LogPath::full, LineForm::json, LogReader::stream, out);

@@ -194,7 +194,7 @@ TEST(Log, shutdown_completes_while_a_terminal_write_hangs) {
   close(terminal);
 }
 
-TEST(Log, I11_closed_reader_drops_lines_without_sigpipe) {
+TEST(Log, I11_lines_are_dropped_without_sigpipe_if_the_reader_has_closed) {
   Pipe pipe;
   pipe.close_reader();
   ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
@@ -273,7 +273,7 @@ TEST(Log, automatic_format_is_coloured_text_on_a_terminal_and_json_elsewhere) {
 }
 
 // The journal removes the priority prefix and records the time itself.
-TEST(Log, journal_lines_start_with_a_priority_and_text_has_no_time) {
+TEST(Log, journal_lines_start_with_a_priority_and_text_lines_contain_no_time) {
   config::Log settings;
   settings.level = config::LogLevel::debug;
   const auto json = split(logged(settings, LogReader::journal));

@@ -147,7 +147,7 @@ TEST_F(MetricsTest, interrupted_backoff_counts_under_the_reason_that_ended_it) {
   EXPECT_EQ(value("reprise_backoff_seconds_count{route=\"api\"}"), "1") << "the wait that became a retry";
 }
 
-TEST_F(MetricsTest, code_label_is_the_status_sent_or_the_ending) {
+TEST_F(MetricsTest, code_label_is_the_status_sent_or_the_word_for_how_the_request_ended) {
   const ScriptedRequest story =
       ScriptedRequest("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
   ExchangeRecord record = story.record();
@@ -503,7 +503,7 @@ TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   EXPECT_EQ(joined(explained), joined(limits()));
 }
 
-TEST_F(MetricsTest, totals_contain_response_classes_durations_and_upstream_outcomes) {
+TEST_F(MetricsTest, totals_contain_response_classes_and_durations_and_upstream_outcomes) {
   using Counts = Metrics::Counts;
   EXPECT_TRUE(metrics_.totals_of(0).responses.empty());
   EXPECT_TRUE(metrics_.totals_of(0).durations.empty());

@@ -102,7 +102,7 @@ TEST(Status, status_reports_route_counts_budgets_and_the_last_reload) {
   EXPECT_EQ(document.at("reload").at("errors").as_array().size(), 2U);
 }
 
-TEST(Status, N13_status_counts_tunnels_separately_with_intercept_suggestions) {
+TEST(Status, N13_status_counts_tunnels_separately_and_suggests_hosts_to_intercept) {
   const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
   EXPECT_EQ(document.at("totals").at("requests").as_int64(), 10);
   EXPECT_EQ(document.at("totals").at("tunnels").as_int64(), 8);
@@ -112,7 +112,7 @@ TEST(Status, N13_status_counts_tunnels_separately_with_intercept_suggestions) {
       {"name":"other","tunnels":2,"intercept":null}])"));
 }
 
-TEST(Status, status_reports_response_classes_durations_and_upstream_state) {
+TEST(Status, status_reports_response_classes_and_durations_and_the_upstream_state) {
   const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
   const auto& route = document.at("routes").as_array()[0];
   EXPECT_EQ(route.at("responses"), boost::json::parse(R"({"2xx":6,"cut":1})"));
@@ -142,7 +142,7 @@ TEST(Status, last_minute_is_listed_by_second_if_requested) {
             boost::json::parse(R"([{"clock":40,"attempts":6,"failed":1},{"clock":41,"attempts":1}])"));
 }
 
-TEST(Status, seconds_since_the_start_include_every_started_clock_second_up_to_60) {
+TEST(Status, seconds_since_the_start_count_partial_clock_seconds_as_whole_up_to_60) {
   using namespace std::chrono_literals;
   const auto lived = [](policy::Duration started, policy::Duration now) {
     return seconds_lived(policy::Instant(started), policy::Instant(now));
@@ -182,7 +182,7 @@ TEST(Status, status_text_reports_the_same_facts_as_the_json) {
             std::string::npos);
 }
 
-TEST(Status, status_has_no_file_for_defaults_and_no_negative_uptime) {
+TEST(Status, status_shows_no_configuration_file_for_defaults_and_never_a_negative_uptime) {
   StatusFacts none = facts();
   none.config_file = "";
   none.now_unix = none.started_unix - 5;

@@ -59,7 +59,7 @@ TEST(Backoff, equal_jitter_draws_from_the_upper_half_of_the_exponential_wait) {
   expect_rows(standard(Jitter::equal), {{0, 500ms, 1s}, {3, 4s, 8s}, {6, 32s, 64s}, {1000, 32s, 64s}});
 }
 
-TEST(Backoff, additive_jitter_adds_up_to_a_second_and_caps_the_sum) {
+TEST(Backoff, additive_jitter_adds_at_most_one_second_and_caps_the_sum) {
   expect_rows(standard(Jitter::additive),
               {{0, 1s, 2s}, {3, 8s, 9s}, {5, 32s, 33s}, {6, 64s, 64s}, {7, 64s, 64s}, {1000, 64s, 64s}});
   const Backoff close_to_the_cap{1s, 2, 8500ms, Jitter::additive};

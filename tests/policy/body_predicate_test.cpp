@@ -51,7 +51,7 @@ const BodyPredicate overloaded_event{"error", "error.type", {"overloaded_error"}
 const BodyPredicate slow_down{.value = {"SlowDown"}, .xml = "Code"};
 const BodyPredicate throttled_head{.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"};
 
-TEST(TextRule, text_rule_accepts_any_nonempty_text_an_exact_value_or_a_pattern) {
+TEST(TextRule, text_rule_is_any_nonempty_text_or_an_exact_value_or_a_pattern) {
   EXPECT_TRUE(TextRule{}.holds("x"));
   EXPECT_FALSE(TextRule{}.holds(""));
   EXPECT_FALSE(TextRule{}.reads_text());

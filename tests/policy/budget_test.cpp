@@ -75,7 +75,7 @@ TEST(Budget, budget_is_never_negative) {
   EXPECT_EQ(budget.available_ratio(start + 11s), 0);
 }
 
-TEST(Budget, refunded_retry_can_be_withdrawn_again) {
+TEST(Budget, refunded_retry_can_be_taken_from_the_budget_again) {
   Budget budget({0, 0.1, 10s});
   ASSERT_TRUE(budget.withdraw(start));
   ASSERT_FALSE(budget.withdraw(start));
@@ -124,7 +124,7 @@ TEST(Budget, thousand_simultaneous_failures_get_only_the_budgeted_retries) {
 }
 
 // Checks the limit in every window that ends with a retry, against a plain list of events.
-TEST(Budget, no_budget_window_has_more_retries_than_the_ratio_and_floor_allow) {
+TEST(Budget, retries_in_any_window_never_exceed_what_the_ratio_and_floor_allow) {
   SeededDice dice(20250101);
   for (int round = 0; round < 20; ++round) {
     const BudgetPolicy policy{0.1 * static_cast<double>(dice.roll(10)), static_cast<double>(dice.roll(4)),

@@ -16,7 +16,7 @@ TEST(Range, single_byte_range_is_parsed) {
   EXPECT_EQ(parse_range("BYTES=007-9999999999999999999"), (ByteRange{7, 9'999'999'999'999'999'999U}));
 }
 
-TEST(Range, any_other_range_is_rejected) {
+TEST(Range, suffix_and_multiple_and_malformed_ranges_are_rejected) {
   for (const char* value : {"",
                             "bytes",
                             "bytes=",
@@ -52,7 +52,7 @@ TEST(ContentRange, content_range_is_parsed_with_and_without_the_complete_length)
   EXPECT_EQ(parse_content_range("bytes 5-9/10")->bytes(), 5U);
 }
 
-TEST(ContentRange, E3_any_other_content_range_is_rejected) {
+TEST(ContentRange, E3_unsatisfied_and_malformed_content_ranges_are_rejected) {
   for (const char* value : {"",
                             "bytes",
                             "bytes ",
@@ -83,7 +83,7 @@ TEST(ContentRange, E3_any_other_content_range_is_rejected) {
   }
 }
 
-TEST(EntityTag, entity_tags_are_none_strong_weak_or_malformed) {
+TEST(EntityTag, entity_tag_is_absent_or_strong_or_weak_or_malformed) {
   EXPECT_EQ(tag_kind(""), TagKind::none);
   for (const char* strong : {"\"\"", "\"a\"", "\"W/a\"", "\"a,b\"", "\"!#~\"", "\"\xff\"", "\"\\\""})
     EXPECT_EQ(tag_kind(strong), TagKind::strong) << strong;

@@ -81,7 +81,7 @@ TEST(Clause, R3_status_408_is_retried_only_if_retry_on_lists_it) {
   EXPECT_EQ(attempts(resumable, {status(408), status(200)}), 2U);
 }
 
-TEST(Clause, R4_no_other_status_is_retried) {
+TEST(Clause, R4_no_status_below_500_except_429_is_retried) {
   for (int code = 200; code < 500; ++code) {
     if (code == 429) continue;
     const Script script{status(code), status(200)};

@@ -88,7 +88,7 @@ TEST(Query, query_parameter_value_is_compared_as_a_whole_and_undecoded) {
   EXPECT_FALSE(query_has("k=%61", "k", "a")) << "compared as sent";
 }
 
-TEST(Rule, fixed_and_method_rules_give_the_expected_verdict) {
+TEST(Rule, rules_of_kind_always_and_never_and_by_method_give_the_expected_verdict) {
   const RequestView patch{"PATCH", "h", 80, "/", "", nullptr};
   const RequestView put{"PUT", "h", 80, "/", "", nullptr};
   EXPECT_EQ(judge({Kind::always, {}}, patch, nullptr), Idempotency::yes);

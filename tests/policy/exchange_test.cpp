@@ -242,7 +242,7 @@ TEST_F(ExchangeTest, client_reset_before_the_first_attempt_ends_the_exchange) {
   EXPECT_TRUE(exchange.ledger().empty());
 }
 
-TEST_F(ExchangeTest, client_that_left_is_the_reason_even_after_a_shutdown_began) {
+TEST_F(ExchangeTest, reason_is_client_gone_if_the_client_leaves_after_a_shutdown_began) {
   Exchange one(policy, get, nullptr, epoch);
   std::ignore = one.begin(epoch, dice);
   std::ignore = one.shutdown(epoch);

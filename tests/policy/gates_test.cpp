@@ -71,7 +71,7 @@ TEST(Gates, gates_are_checked_in_the_order_signature_then_budget_then_mode) {
   EXPECT_EQ(last_closed_gate(facts, policy, noon + 1ns, 0.99), Reason::signature_expired);
 }
 
-TEST(Gates, attempts_are_spent_at_max_attempts_and_the_budget_below_one_retry) {
+TEST(Gates, attempts_are_spent_at_max_attempts_and_the_budget_is_empty_below_one_retry) {
   EXPECT_FALSE(are_attempts_spent(1'000'000, std::nullopt));
   EXPECT_FALSE(are_attempts_spent(3, 4U));
   EXPECT_TRUE(are_attempts_spent(4, 4U));
@@ -86,7 +86,7 @@ Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempoten
   return ledger;
 }
 
-TEST(ClosesLikeUpstream, D8_auto_mode_closes_only_for_clients_unaware_of_the_proxy) {
+TEST(ClosesLikeUpstream, D8_auto_mode_closes_the_connection_only_for_clients_unaware_of_the_proxy) {
   const RoutePolicy policy;
   const Ledger broken = broken_once(Failed{Stage::await_head, Cause::closed});
   Facts facts;

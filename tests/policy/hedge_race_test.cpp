@@ -46,7 +46,7 @@ constexpr std::array<Row, 11> rows{
      {Before::second, 2, true, HedgeOutcome::won, Entry::none, Entry::outcome, 0},
      {Before::second, 0, false, HedgeOutcome::cancelled, Entry::none, Entry::cancelled, 0}}};
 
-TEST(HedgeRaceTest, each_end_of_an_attempt_in_a_race_has_the_effect_in_the_table) {
+TEST(HedgeRaceTest, each_way_an_attempt_can_end_in_a_race_has_the_expected_effect) {
   for (const Row& row : rows) {
     SCOPED_TRACE(testing::Message() << "before " << static_cast<int>(row.before) << ", ends " << row.ends
                                     << (row.wins ? ", wins" : ""));
@@ -102,14 +102,14 @@ TEST(HedgeRaceTest, exactly_two_attempts_run_during_a_race) {
   EXPECT_FALSE(race(Before::first).runs(3, 2));
 }
 
-TEST(HedgeRaceTest, report_without_a_number_refers_to_the_only_running_attempt) {
+TEST(HedgeRaceTest, report_without_an_attempt_number_refers_to_the_only_running_attempt) {
   EXPECT_EQ(HedgeRace().number_of(0, 7), 7U);
   EXPECT_EQ(race(Before::first).number_of(0, 2), 1U);
   EXPECT_EQ(race(Before::second).number_of(0, 2), 2U);
   EXPECT_EQ(race(Before::both).number_of(0, 2), 0U) << "it does not say which one";
 }
 
-TEST(HedgeRaceTest, report_with_a_number_refers_to_that_attempt) {
+TEST(HedgeRaceTest, report_with_an_attempt_number_refers_to_that_attempt) {
   for (const Before before : {Before::both, Before::first, Before::second})
     EXPECT_EQ(race(before).number_of(1, 2), 1U);
   EXPECT_EQ(HedgeRace().number_of(1, 7), 1U);

@@ -168,7 +168,7 @@ TEST_F(HedgeTest, hedge_is_due_only_for_the_running_attempt) {
 }
 
 // While both attempts run, a report must name its attempt. When only one runs, it may omit the number.
-TEST_F(HedgeTest, report_without_a_number_counts_only_when_one_attempt_runs) {
+TEST_F(HedgeTest, report_without_an_attempt_number_counts_only_while_one_attempt_runs) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
@@ -217,7 +217,7 @@ TEST_F(HedgeTest, stale_connection_of_one_attempt_is_not_retried_during_a_race) 
   EXPECT_NE(at<Wait>(asked, 0), nullptr);
 }
 
-TEST_F(HedgeTest, response_421_or_listed_in_retry_refused_loses_against_the_attempt_still_running) {
+TEST_F(HedgeTest, response_421_or_a_status_of_retry_refused_loses_to_the_attempt_still_running) {
   policy.retry.refused.statuses.set(409);
   for (const int status : {421, 409}) {
     Exchange one = exchange();
@@ -255,7 +255,7 @@ TEST_F(HedgeTest, client_reset_cancels_the_attempt_still_running) {
   }
 }
 
-TEST_F(HedgeTest, half_closed_client_keeps_running_attempts_and_gets_no_new_hedge) {
+TEST_F(HedgeTest, half_closed_client_does_not_end_running_attempts_but_gets_no_new_hedge) {
   Exchange running = exchange();
   race(running);
   EXPECT_EQ(running.client_finished(epoch + 210ms).size(), 0U);

@@ -41,7 +41,7 @@ const Kind* as(const HostAccount::Admission& admission) {
   return std::get_if<Kind>(&admission);
 }
 
-TEST_F(HostAccountTest, request_is_always_admitted_if_no_budget_circuit_or_pause_is_shared) {
+TEST_F(HostAccountTest, request_is_always_admitted_if_neither_budget_nor_circuit_nor_pause_is_shared) {
   HostAccount alone({}, policy);
   EXPECT_NE(as<HostAccount::Admitted>(alone.admit(noon, noon - 1s, std::nullopt)), nullptr);
   EXPECT_EQ(alone.admit_copy(Reason::hedged, noon), Reason::hedged);
@@ -155,7 +155,7 @@ TEST_F(HostAccountTest, first_attempt_is_counted_once) {
   EXPECT_EQ(one.budget_left(noon), 1);
 }
 
-TEST_F(HostAccountTest, report_pauses_the_host_no_longer_than_the_route_allows) {
+TEST_F(HostAccountTest, pause_caused_by_a_retry_hint_is_capped_at_the_maximum_of_the_route) {
   policy.retry.retry_after.maximum = 2s;
   HostAccount one = account();
   Hints hints;

@@ -190,7 +190,7 @@ TEST_F(SharedHost, first_attempt_starts_after_a_host_pause_even_if_its_signature
   EXPECT_EQ(only<Start>(late.waited(epoch + 2s)).number, 1U);
 }
 
-TEST_F(SharedHost, pause_longer_than_the_signature_ends_the_retries) {
+TEST_F(SharedHost, pause_that_outlasts_the_signature_ends_the_retries) {
   policy.while_paused = WhilePaused::wait;
   Facts signed_request = get;
   signed_request.signed_until = epoch + 5s;

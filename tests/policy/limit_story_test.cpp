@@ -332,7 +332,7 @@ TEST(Clause, R12_first_wait_is_one_second_plus_a_random_part) {
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10}));
 }
 
-TEST(Clause, R15_R17_maximum_wait_limits_the_sum_of_exponential_and_random_part_from_then_on) {
+TEST(Clause, R15_R17_maximum_wait_limits_the_sum_of_the_exponential_and_the_random_part) {
   const Scene scene = document(32s, 1h, Jitter::additive).attempts(9);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10, 19, 36, 68, 100, 132}));
 }

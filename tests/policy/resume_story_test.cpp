@@ -299,7 +299,7 @@ std::vector<policy::Reason> reasons(const Played& played) {
   return all;
 }
 
-TEST(ResumeLedger, ledger_records_resumed_for_every_kind_of_break) {
+TEST(ResumeLedger, ledger_records_the_reason_resumed_for_every_kind_of_break) {
   const Script script{breaks_mid_way(200), refused, status(503), breaks_in_vain(206), status(206)};
   const Played played = run(get(), script);
   using enum policy::Reason;

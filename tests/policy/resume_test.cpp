@@ -176,7 +176,7 @@ TEST(Resume, E3_wrong_content_range_is_a_mismatch) {
   }
 }
 
-TEST(Resume, E4_part_of_unknown_complete_length_needs_the_length_of_the_first_response) {
+TEST(Resume, E4_part_of_unknown_complete_length_must_end_where_the_first_response_would_end) {
   const PartHead open = part("bytes 40-99/*", 60);
   EXPECT_EQ(after_40(open), Kind::rest);
   EXPECT_EQ(after_40(part("bytes 41-99/*", 59)), Kind::mismatch);
@@ -217,7 +217,7 @@ TEST(Resume, E7_encoded_bodies_are_not_resumed) {
   EXPECT_FALSE(begins(get(), with(whole(), [](PartHead& h) { h.has_trailer = true; })));
 }
 
-TEST(Resume, E8_client_range_is_resumed_at_absolute_offsets) {
+TEST(Resume, E8_download_of_a_client_range_is_resumed_at_absolute_offsets) {
   const auto request = get_range("bytes=20-69");
   Download download = Download::begin(request, part("bytes 20-69/100", 50)).value();
   EXPECT_EQ(download.ask(40).range, (ByteRange{60, 69}));
@@ -248,7 +248,7 @@ TEST(Resume, E8_part_with_another_complete_length_is_a_mismatch) {
   EXPECT_EQ(after_40(first, part("bytes 50-89/2000", 40), get_range("bytes=10-89")), Kind::mismatch);
 }
 
-TEST(Resume, E8_other_kinds_of_client_ranges_are_not_resumed) {
+TEST(Resume, E8_suffix_or_multiple_or_conditional_ranges_of_a_client_are_not_resumed) {
   const PartHead first = part("bytes 20-69/100", 50);
   for (const char* range :
        {"", "bytes=-80", "bytes=20-69,80-89", "items=20-69", "bytes=21-69", "bytes=20-68"})
@@ -432,7 +432,7 @@ TEST(ResumeByField, entity_tags_are_ignored_if_etag_is_not_listed) {
 }
 
 // The request had no If-Range, so the 200 only means that the server ignored the range this time.
-TEST(ResumeByField, complete_response_of_unknown_length_is_requested_again) {
+TEST(ResumeByField, incomplete_200_response_of_unknown_length_leads_to_another_range_request) {
   const auto endless = [](std::string_view value, BodyEnd end) {
     return [=](PartHead& h) {
       version(value)(h);

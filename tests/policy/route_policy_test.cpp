@@ -24,7 +24,7 @@ TEST(RetryOn, empty_list_retries_nothing) {
   EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::refused}));
 }
 
-TEST(RetryOn, statuses_out_of_range_are_not_listed) {
+TEST(RetryOn, statuses_below_0_or_above_999_never_match_retry_on) {
   RetryOn on;
   on.statuses.set();
   EXPECT_FALSE(on.lists(response(1000)));
@@ -76,7 +76,7 @@ TEST(RetryOn, every_failure_is_covered_by_exactly_one_word_of_retry_on) {
   }
 }
 
-TEST(RetryOn, each_word_of_retry_on_lists_only_the_failure_that_is_its_example) {
+TEST(RetryOn, each_word_of_retry_on_matches_only_its_own_failure) {
   for (const FailureWord& of : failure_words) {
     EXPECT_FALSE(of.sentence.empty()) << of.text;
     for (const FailureWord& each : failure_words) {
@@ -87,7 +87,7 @@ TEST(RetryOn, each_word_of_retry_on_lists_only_the_failure_that_is_its_example) 
   }
 }
 
-TEST(RetryOn, defaults_list_all_failures_except_truncation) {
+TEST(RetryOn, default_retry_on_lists_all_failures_except_truncation) {
   const RetryOn on = RetryOn::defaults();
   EXPECT_TRUE(on.connect && on.tls && on.reset && on.timeout);
   EXPECT_FALSE(on.truncated);

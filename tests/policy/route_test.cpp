@@ -151,7 +151,7 @@ TEST(Match, match_without_any_part_accepts_every_request) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
 
-TEST(Match, query_condition_star_matches_any_parameter_that_has_no_value) {
+TEST(Match, name_star_in_a_query_condition_matches_any_parameter_without_a_value) {
   Match match;
   match.query = {{Condition::Kind::query, "*", ""}};
   const auto matches = [&](std::string_view query) {

@@ -43,7 +43,7 @@ class FileWatchTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileWatchTest, change_is_detected_whether_written_renamed_deleted_or_linked) {
+TEST_F(FileWatchTest, file_change_is_detected_whether_by_write_or_rename_or_delete_or_link) {
   write("f", "one");
   FileWatch watch(by_sign);
   watch.watch({{path("f")}});
@@ -140,7 +140,7 @@ TEST_F(FileWatchTest, special_files_are_not_read) {
   EXPECT_NE(net::digest_of_files({&folder, 1}), net::digest_of_files({&zero, 1}));
 }
 
-TEST_F(FileWatchTest, stamp_of_a_file_is_given_only_if_it_would_reveal_any_later_write) {
+TEST_F(FileWatchTest, file_stamp_is_returned_only_if_any_later_write_would_change_the_stamp) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
   const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;
@@ -161,7 +161,7 @@ TEST_F(FileWatchTest, stamp_of_a_file_is_given_only_if_it_would_reveal_any_later
   EXPECT_TRUE(net::stamp_of_unchanged_file(file, later));
 }
 
-TEST(FileDigest, I6_file_without_a_free_descriptor_does_not_count_as_changed) {
+TEST(FileDigest, I6_file_that_cannot_be_opened_for_lack_of_descriptors_does_not_count_as_changed) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::string file = "/dev/null", missing = "/no/such/file";
   const auto before = net::digest_of_file(file);
@@ -198,7 +198,7 @@ TEST_F(FileWatchTest, relative_file_name_is_watched_in_the_working_directory) {
   EXPECT_EQ(watch.wait(), Woken::asked) << "neither is there, which is no change";
 }
 
-TEST_F(FileWatchTest, reload_requests_wake_the_file_watch_once_and_stop_wakes_it_permanently) {
+TEST_F(FileWatchTest, pending_reload_requests_cause_one_wake_up_and_stop_ends_every_later_wait_at_once) {
   FileWatch watch(by_sign);
   watch.watch({{path("nothing/at/all")}});
   watch.ask();

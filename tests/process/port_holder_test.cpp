@@ -47,7 +47,7 @@ TEST_F(PortHolderTest, user_is_named_if_the_process_is_not_visible) {
       << "every address keeps others from this one";
 }
 
-TEST_F(PortHolderTest, sockets_with_another_address_port_or_state_are_ignored) {
+TEST_F(PortHolderTest, sockets_with_another_address_or_port_or_state_are_ignored) {
   listens("/net/tcp", "0100007F:0C3A");
   EXPECT_EQ(forward::holder_of(admin_, proc_), "") << "another port";
   listens("/net/tcp", "0200007F:0C39");

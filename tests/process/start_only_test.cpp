@@ -6,7 +6,7 @@
 namespace reprise::server {
 namespace {
 
-TEST(StartOnly, equal_settings_report_nothing) {
+TEST(StartOnly, nothing_is_reported_if_the_settings_are_equal) {
   const config::Settings running;
   config::Settings next;
   EXPECT_TRUE(keep_start_only(running, next).empty());

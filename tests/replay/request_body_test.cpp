@@ -142,7 +142,7 @@ TEST_F(RequestBodyTest, D4_later_body_bytes_are_held_as_they_are_read) {
   EXPECT_TRUE(memory_is_free());
 }
 
-TEST_F(RequestBodyTest, D5_body_up_to_the_limit_is_replayable_and_above_it_is_not) {
+TEST_F(RequestBodyTest, D5_body_is_replayable_up_to_the_limit_and_not_above_it) {
   struct Case {
     std::size_t bytes;
     bool replayable;

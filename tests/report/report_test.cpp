@@ -102,7 +102,7 @@ TEST(Report, report_of_a_replayed_log_shows_a_lower_and_an_upper_bound) {
   EXPECT_TRUE(has(to_html(report), "The requests of a log, replayed under each policy."));
 }
 
-TEST(Report, report_notes_parameters_that_overload_the_model) {
+TEST(Report, report_has_notes_on_parameters_that_overload_the_model) {
   Report report = two_policies();
   report.model->rate = 900;
   report.model->limit = RateLimit{50, std::chrono::seconds(2)};
@@ -123,7 +123,7 @@ TEST(Report, report_notes_parameters_that_overload_the_model) {
   EXPECT_TRUE(has(calmly, "trouble        none")) << calmly;
 }
 
-TEST(Words, figures_are_formatted_for_readers) {
+TEST(Words, counts_and_rates_and_durations_are_formatted_for_human_readers) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(1234567), "1,234,567");
   EXPECT_EQ(percent(1), "100 %");

@@ -37,7 +37,7 @@ TEST(NameSources, hosts_line_of_nsswitch_is_parsed) {
   }
 }
 
-TEST(NameSources, c_library_is_needed_only_for_names_of_other_sources) {
+TEST(NameSources, c_library_is_needed_only_for_names_of_sources_other_than_files_and_dns) {
   EXPECT_FALSE(is_for_others({"fb", false, false}, "up.test", "here"));
   EXPECT_TRUE(is_for_others({"fb", true, false}, "up.test", "here"));
   const HostsLine own{"fb", false, true};

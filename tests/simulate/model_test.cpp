@@ -65,7 +65,7 @@ TEST(ModelKeys, latency_is_printed_in_the_form_in_which_it_is_parsed) {
   EXPECT_EQ(latency_text(with("latency", "70ms").latency), "fixed:70ms");
 }
 
-TEST(ModelKeys, outage_has_a_start_a_length_and_a_kind_of_failure) {
+TEST(ModelKeys, outage_has_a_start_and_a_length_and_a_kind_of_failure) {
   const Outage outage = with("outage", "10s+5s:hang").outages.at(0);
   EXPECT_EQ(outage.from, std::chrono::seconds(10));
   EXPECT_EQ(outage.length, std::chrono::seconds(5));

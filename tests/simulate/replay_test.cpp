@@ -78,7 +78,7 @@ TEST(ReplayLog, access_log_of_the_proxy_is_readable) {
   EXPECT_GT(log.requests.size(), 3U);
 }
 
-TEST(ReplayLog, log_with_the_old_word_answered_for_a_complete_response_is_readable) {
+TEST(ReplayLog, log_that_uses_the_old_word_answered_for_complete_responses_can_be_read) {
   const ReplayLog log =
       good(line(1000, responded(1, 200), "200", R"("ending":"answered","reason":"success")"));
   ASSERT_EQ(log.requests.size(), 1U);

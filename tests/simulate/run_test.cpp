@@ -42,7 +42,7 @@ TEST(Run, every_request_is_counted_once) {
   EXPECT_EQ(measures.unfinished + measures.turned_away, 0U);
 }
 
-TEST(Run, retry_after_delays_the_retry) {
+TEST(Run, retry_after_field_of_a_response_delays_the_retry) {
   Model model = calm();
   model.rate = 100;
   model.limit = RateLimit{50, seconds(2)};
@@ -193,7 +193,7 @@ TEST(Run, progress_is_reported) {
   EXPECT_EQ(told, measures.requests / 4096 * 4096);
 }
 
-TEST(Policies, built_in_policies_are_the_configuration_without_one_of_its_parts) {
+TEST(Policies, built_in_policies_are_the_configuration_or_simplified_variants_of_it) {
   const policy::RouteTable config = subject(policy::RoutePolicy{}).routes;
   EXPECT_FALSE(policy_of("others", config));
   EXPECT_EQ(policy_words().size(), 5U);

@@ -17,7 +17,7 @@ TEST(StatusLine, status_line_names_routes_and_listeners) {
   EXPECT_EQ(status_line(one).substr(0, 15), "serving 1 route");
 }
 
-TEST(StatusLine, status_line_begins_with_a_failed_reload) {
+TEST(StatusLine, status_line_begins_with_the_report_of_a_failed_reload) {
   ServiceState state = serving();
   state.reloaded = moment;
   state.why_not = "reprise.yaml:3:1: error:\nwords";

@@ -248,7 +248,7 @@ TEST(Screen, display_does_not_start_without_a_response) {
       << end.error;
 }
 
-TEST(Screen, display_does_not_start_against_another_server) {
+TEST(Screen, display_does_not_start_if_the_address_belongs_to_another_server) {
   play::ScriptedUpstream other([](play::Peer& peer) {
     peer.read_request();
     peer.send(play::response(200, "<html>"));
@@ -357,7 +357,7 @@ TEST(Lines, line_output_ends_when_the_reader_stops) {
   EXPECT_EQ(print(admin.address(), 0, [](std::size_t lines) { return lines < 2; }).lines.size(), 2U);
 }
 
-TEST(Lines, lost_connection_is_reported_once_and_each_restart_every_time) {
+TEST(Lines, lost_connection_is_reported_once_and_every_restart_of_the_proxy_is_reported) {
   Admin admin;
   const Printed printed = print(admin.address(), 0, [&](std::size_t lines) {
     // After the first line, the listener fails until a warning reports the failure. Then the listener works

@@ -225,7 +225,7 @@ TEST_F(TlsLinkTest, F7_close_sends_close_notify_and_abort_does_not) {
   EXPECT_NE(ended, TlsEndsWith::notice);
 }
 
-TEST_F(TlsLinkTest, response_is_still_read_after_finish_sending) {
+TEST_F(TlsLinkTest, response_can_still_be_read_after_sending_is_finished) {
   TlsEndsWith ended = TlsEndsWith::bytes;
   connect([&ended](TlsEnd& end) {
     ended = end.read_to_end();
@@ -240,7 +240,7 @@ TEST_F(TlsLinkTest, response_is_still_read_after_finish_sending) {
   EXPECT_EQ(ended, TlsEndsWith::notice);
 }
 
-TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
+TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_time_limit) {
   // The kernel takes no more bytes and the other side never reads, so close_notify cannot be sent.
   std::atomic<bool> done{false};
   TlsLink& link = connect([&done](TlsEnd&) {
@@ -258,7 +258,7 @@ TEST_F(TlsLinkTest, F7_close_never_blocks_and_completes_within_its_limit) {
   join();
 }
 
-TEST_F(TlsLinkTest, F7_close_notify_that_could_not_be_sent_at_once_is_sent_when_there_is_room) {
+TEST_F(TlsLinkTest, F7_close_notify_that_cannot_be_sent_at_once_is_sent_when_the_peer_reads) {
   std::atomic<bool> go{false};
   std::atomic<bool> ended{false};
   TlsLink& link = connect([&](TlsEnd& end) {
@@ -332,7 +332,7 @@ TEST_F(TlsLinkTest, partial_writes_to_a_slow_reader_arrive_in_order) {
   EXPECT_TRUE(end_->received() == expected) << end_->received().size();
 }
 
-TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_once_a_write_began) {
+TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_as_soon_as_a_write_begins) {
   connect([](TlsEnd& end) { end.read_to_end(); });
   EXPECT_FALSE(stream_->may_have_sent()) << "the handshake is no request";
   Gather pieces;
@@ -348,7 +348,7 @@ TEST_F(TlsLinkTest, D1_request_counts_as_possibly_sent_once_a_write_began) {
   EXPECT_TRUE(stream_->may_have_sent());
 }
 
-TEST_F(TlsLinkTest, unread_check_consumes_session_tickets_and_detects_data_and_close) {
+TEST_F(TlsLinkTest, check_for_unread_data_consumes_session_tickets_and_detects_data_and_a_close) {
   std::atomic<int> step{0};
   TlsLink& link = connect([&step](TlsEnd& end) {
     while (step < 1) play::yield_a_moment();
@@ -445,7 +445,7 @@ TEST_F(TlsLinkTest, handshake_fails_if_the_server_selects_a_protocol_that_was_no
   connect([](TlsEnd&) {});
 }
 
-TEST_F(TlsLinkTest, fin_reset_and_garbage_in_the_handshake_are_distinguished) {
+TEST_F(TlsLinkTest, fin_and_reset_and_garbage_during_the_handshake_are_distinguished) {
   const auto cause = [&](Script script) {
     TlsLink& link = open(std::move(script));
     EXPECT_EQ(shake(link), Handshake::failed);

@@ -16,7 +16,7 @@ TlsRefusal after_alert(int alert, bool asked_for_certificate = false) {
   return refusal_in(remarks);
 }
 
-TEST(TlsRemarks, N11_certificate_alerts_are_permanent) {
+TEST(TlsRemarks, N11_certificate_alerts_count_as_permanent_failures) {
   const std::map<int, std::string> final_alerts{{42, "bad certificate"},     {43, "unsupported certificate"},
                                                 {44, "certificate revoked"}, {45, "certificate expired"},
                                                 {46, "certificate unknown"}, {48, "unknown CA"},
@@ -27,7 +27,7 @@ TEST(TlsRemarks, N11_certificate_alerts_are_permanent) {
   }
 }
 
-TEST(TlsRemarks, N11_other_alerts_are_named_and_temporary) {
+TEST(TlsRemarks, N11_alerts_not_about_certificates_are_named_and_count_as_temporary_failures) {
   const std::map<int, std::string> others{{10, "unexpected_message"},
                                           {40, "handshake failure"},
                                           {80, "internal error"},

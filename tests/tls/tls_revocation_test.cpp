@@ -43,13 +43,13 @@ class TlsRevocationTest : public ::testing::Test {
       OPENSSL_sk_new_null()};
 };
 
-TEST_F(TlsRevocationTest, F5_revocation_by_the_issuer_counts) {
+TEST_F(TlsRevocationTest, F5_ocsp_response_of_the_issuer_can_revoke_a_certificate) {
   EXPECT_TRUE(responded(revoked));
   EXPECT_TRUE(responded({serial, V_OCSP_CERTSTATUS_REVOKED, {}, EVP_sha256()})) << "named by another hash";
   EXPECT_TRUE(revoked_by(authority_.response({{serial + 1}, {serial, V_OCSP_CERTSTATUS_GOOD}, revoked})));
 }
 
-TEST_F(TlsRevocationTest, revocation_by_an_authorised_responder_counts) {
+TEST_F(TlsRevocationTest, ocsp_response_of_an_authorised_responder_can_revoke_a_certificate) {
   const TlsIdentity responder = authority_.issue(2, "OCSPSigning");
   EXPECT_TRUE(revoked_by(authority_.response({revoked}, &responder)));
 }
@@ -77,7 +77,7 @@ TEST_F(TlsRevocationTest, outdated_response_is_ignored) {
   EXPECT_TRUE(responded(at({within_skew, 3600})));
 }
 
-TEST_F(TlsRevocationTest, malformed_response_is_ignored_and_leaves_no_error) {
+TEST_F(TlsRevocationTest, malformed_response_is_ignored_and_leaves_no_error_in_the_openssl_queue) {
   const std::string whole = authority_.response({revoked});
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     EXPECT_FALSE(revoked_by(whole.substr(0, bytes))) << bytes;
@@ -98,7 +98,7 @@ TEST_F(TlsRevocationTest, self_signed_certificate_cannot_be_revoked) {
   EXPECT_FALSE(revoked_by(response));
 }
 
-TEST_F(TlsRevocationTest, earlier_error_in_the_queue_is_preserved) {
+TEST_F(TlsRevocationTest, earlier_error_in_the_openssl_queue_is_preserved) {
   ERR_raise(ERR_LIB_USER, 1);
   EXPECT_FALSE(revoked_by("junk"));
   EXPECT_EQ(ERR_GET_LIB(ERR_get_error()), ERR_LIB_USER);

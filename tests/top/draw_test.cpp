@@ -64,7 +64,7 @@ TEST(Draw, routes_page_on_a_terminal_of_40_by_10_matches_the_golden_file) {
                 screen_of(seen(after_json(troubled), utf8()), {}, look_of(40, 10, utf8())));
 }
 
-TEST(Draw, non_ascii_characters_are_shown_as_codes_without_utf8) {
+TEST(Draw, non_ascii_characters_are_shown_as_codes_if_the_terminal_does_not_use_utf8) {
   const Charset ascii;
   expect_golden("routes-ascii-80x24.txt", screen_of(seen(after_json(), ascii), {}, look_of(80, 24, ascii)));
 }
@@ -147,7 +147,7 @@ TEST(Draw, paused_display_is_marked) {
             std::string::npos);
 }
 
-TEST(Draw, not_ready_draining_defaults_and_failed_reload_are_shown_in_the_header) {
+TEST(Draw, header_shows_not_ready_and_draining_and_built_in_defaults_and_a_failed_reload) {
   const auto told = [](std::string json, const std::string& from, const std::string& to) {
     json.replace(json.find(from), from.size(), to);
     return screen_of(seen(json, utf8()), {}, look_of(80, 24, utf8()));
@@ -218,7 +218,7 @@ TEST(Draw, routes_with_most_failures_come_first_until_a_sort_column_is_chosen) {
   EXPECT_EQ(screen_of(watch, view, display).find(">broken"), std::string::npos) << "the other way round";
 }
 
-TEST(Draw, N13_unread_https_tunnels_are_shown_on_a_small_terminal_too) {
+TEST(Draw, N13_https_hosts_that_are_only_tunnelled_are_shown_on_a_small_terminal_too) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, routes_json(1, 0)), nullptr).value, 1);
   const std::string text = screen_of(watch, {}, look_of(60, 10, utf8()));

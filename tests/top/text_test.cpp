@@ -49,7 +49,7 @@ TEST(Text, text_is_wrapped_at_blanks) {
   EXPECT_TRUE(wrapped("", 5, utf8()).empty());
 }
 
-TEST(Figures, figures_are_formatted_for_readers) {
+TEST(Figures, counts_and_rates_and_durations_are_formatted_for_human_readers) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(99999), "99999");
   EXPECT_EQ(count_text(100000), "100.0k");

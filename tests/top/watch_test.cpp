@@ -137,7 +137,7 @@ TEST(Watch, new_or_reset_route_has_no_rate) {
   EXPECT_EQ(routes[2].recent.requests, 1U);
 }
 
-TEST(Watch, lost_connection_lasts_until_the_next_reading) {
+TEST(Watch, connection_counts_as_lost_until_the_next_reading) {
   Watch watch(10);
   watch.lost("one", 3);
   watch.lost("two", 4);

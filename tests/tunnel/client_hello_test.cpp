@@ -58,7 +58,7 @@ TEST(ClientHello, bytes_after_the_client_hello_make_it_not_replayable) {
   EXPECT_EQ(judge_client_hello(longer), Hello::other);
 }
 
-TEST(ClientHello, other_bytes_are_not_a_client_hello) {
+TEST(ClientHello, bytes_that_are_not_a_client_hello_are_recognised_as_such) {
   const std::string message = hello_message(some_extensions());
   const std::string no_suites = std::string("\x03\x03") + std::string(32, 'r') + std::string(6, '\0');
   for (const std::string& bytes : std::vector<std::string>{

@@ -13,7 +13,7 @@ tcp::endpoint at(const std::string& address, std::uint16_t port = 80) {
 }
 
 class DeniedByDefault : public ::testing::TestWithParam<std::string> {};
-TEST_P(DeniedByDefault, H1_denied_address_is_denied_in_every_embedded_form_too) {
+TEST_P(DeniedByDefault, H1_denied_address_is_denied_also_if_an_ipv6_address_embeds_it) {
   const AddressFilter filter(config::Deny{}, {});
   EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::denied);
 }
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, OpenByDefault,
                                            "::8.8.8.8", "1::a9fe:a9fe"));
 
 class DeniedInside : public ::testing::TestWithParam<std::string> {};
-TEST_P(DeniedInside, L31_denied_address_is_denied_in_every_embedded_form) {
+TEST_P(DeniedInside, L31_denied_address_is_denied_in_every_ipv6_form_that_embeds_it) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::denied);
 }
 INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
                                            "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
 
 class PublicInside : public ::testing::TestWithParam<std::string> {};
-TEST_P(PublicInside, L31_embedded_public_address_is_allowed) {
+TEST_P(PublicInside, L31_public_address_embedded_in_an_ipv6_address_is_allowed) {
   EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::allowed);
 }
 INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
@@ -102,7 +102,7 @@ TEST(AddressFilter, H4_unspecified_address_is_denied_if_loopback_is) {
   EXPECT_EQ(AddressFilter(deny_only("::/128"), {}).judge(at("::")), AddressVerdict::denied);
 }
 
-TEST(AddressFilter, H4_zone_does_not_hide_an_address) {
+TEST(AddressFilter, H4_ipv6_address_with_a_zone_is_judged_like_the_address_without_it) {
   const AddressFilter filter(deny_only("127.0.0.0/8"), {at("::1", 3128)});
   EXPECT_EQ(filter.judge(at("::1%1", 3128)), AddressVerdict::self);
   EXPECT_EQ(filter.judge(at("::ffff:127.0.0.1%1")), AddressVerdict::denied);

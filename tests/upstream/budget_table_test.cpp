@@ -86,7 +86,7 @@ TEST(BudgetTable, number_of_hosts_stays_bounded) {
   EXPECT_EQ(hosts, 10U);
 }
 
-TEST(BudgetTable, report_lists_only_real_budgets_with_the_remaining_ratio) {
+TEST(BudgetTable, report_lists_only_real_budgets_and_gives_their_remaining_ratio) {
   BudgetTable budgets(8);
   ASSERT_TRUE(budgets.account("spent:80", tight(), BudgetKind::real)->withdraw(start));
   budgets.account("full:80", tight(), BudgetKind::real);

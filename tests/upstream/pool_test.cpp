@@ -259,7 +259,7 @@ TEST_F(PoolTest, L5_connection_closed_while_in_use_lowers_the_learned_idle_limit
   EXPECT_GE(*limit, milliseconds(10));
 }
 
-TEST_F(PoolTest, L5_connections_past_the_learned_limit_close_when_another_becomes_idle) {
+TEST_F(PoolTest, L5_connections_past_the_learned_idle_limit_close_when_another_connection_becomes_idle) {
   const auto pool = make();
   RawSocket resting = add(*pool);
   pool->upstream("a.test", 80)->idle_life.ended_after(milliseconds(1), Tick::now());
@@ -429,7 +429,7 @@ TEST_F(PoolTest, budget_is_looked_up_once_and_shared_between_pools) {
   EXPECT_NE(pool->budget(*pool->upstream("a.test", 80), {}, BudgetKind::shadow), budget);
 }
 
-TEST(Pool, A10_upstream_counts_as_http_1_0_for_a_minute) {
+TEST(Pool, A10_upstream_counts_as_http_1_0_for_a_minute_after_an_http_1_0_response) {
   Upstream upstream;
   EXPECT_FALSE(upstream.speaks_1_0());
   upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(50);

@@ -114,7 +114,7 @@ TEST(ProxyClientHello, client_hello_is_sent_once_if_tls_failures_are_not_retryab
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyClientHello, F8_early_data_and_other_protocols_are_sent_once) {
+TEST(ProxyClientHello, F8_client_hello_with_early_data_or_extra_bytes_and_other_protocols_are_sent_once) {
   RunningProxy proxy(replaying());
   const std::string early_data =
       play::record(play::hello_message(play::some_extensions() + play::extension(42, "")));

@@ -60,7 +60,7 @@ TEST(ProxyClients, D14_half_closed_client_gets_the_last_response_during_a_wait) 
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyClients, D14_half_closed_client_gets_the_running_attempt_but_no_other) {
+TEST(ProxyClients, D14_half_closed_client_gets_the_response_of_the_running_attempt_but_no_retry) {
   std::atomic<bool> asked{false};
   std::atomic<bool> go{false};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -179,7 +179,7 @@ TEST(ProxyClients, slow_request_head_gets_408) {
   EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"header_timeout\"}"), 1);
 }
 
-TEST(ProxyClients, idle_client_is_closed_after_keep_alive) {
+TEST(ProxyClients, idle_client_is_closed_after_the_keep_alive_time) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.keep_alive = milliseconds(200);
@@ -197,7 +197,7 @@ TEST(ProxyClients, idle_client_is_closed_after_keep_alive) {
   EXPECT_EQ(silent.socket().read_to_end(), Wire::fin);
 }
 
-TEST(ProxyClients, client_idle_for_longer_than_a_tick_is_served_again) {
+TEST(ProxyClients, client_idle_for_longer_than_a_timer_tick_is_still_served) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   RunningProxy proxy;
   RawClient client = proxy.client();
@@ -230,7 +230,7 @@ TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue
 
 // A head that outgrows its memory block returns the block, and another connection may reuse that block. The
 // code that sends the 408 must not read the old block.
-TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
+TEST(ProxyClients, L10_slow_head_that_outgrew_its_first_buffer_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.header = seconds(1);
@@ -371,7 +371,7 @@ TEST(ProxyShutdown, request_in_flight_is_completed) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, D15_backoff_wait_ends_with_the_last_response) {
+TEST(ProxyShutdown, D15_shutdown_ends_the_backoff_wait_and_delivers_the_last_response) {
   ScriptedUpstream upstream(play::responses({response(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
@@ -385,7 +385,7 @@ TEST(ProxyShutdown, D15_backoff_wait_ends_with_the_last_response) {
   EXPECT_TRUE(play::eventually([&] { return proxy.ended(); }));
 }
 
-TEST(ProxyShutdown, pending_request_ends_with_the_grace_period_of_a_shutdown) {
+TEST(ProxyShutdown, pending_request_ends_when_the_grace_period_of_a_shutdown_ends) {
   std::atomic<bool> asked{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

@@ -27,7 +27,7 @@ TEST(ProxyConnections, D7_old_connection_that_fails_during_the_backoff_is_ignore
   }
 }
 
-TEST(ProxyConnections, D8_lost_last_attempt_on_a_reused_connection_gets_502) {
+TEST(ProxyConnections, D8_client_gets_502_if_the_last_attempt_fails_on_a_reused_connection) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send(response(200, "x"));

@@ -55,7 +55,7 @@ void expect_nothing_ends_for(milliseconds time, RawClient& client) {
   EXPECT_EQ(client.socket().wire(), play::Wire::open);
 }
 
-TEST(ProxyDeadline, L6_hanging_resolver_ends_at_the_deadline) {
+TEST(ProxyDeadline, L6_hanging_name_lookup_ends_at_the_deadline) {
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.query = [](const net::Resolver::Question&) {};
   RunningProxy proxy(std::move(wishes));
@@ -74,7 +74,7 @@ TEST(ProxyDeadline, L6_dial_without_a_response_ends_at_the_deadline) {
   expect_end(proxy, connect_to(authority), milliseconds(300), "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_several_unresponsive_addresses_end_at_the_deadline) {
+TEST(ProxyDeadline, L6_dials_of_several_unresponsive_addresses_end_at_the_deadline) {
   const play::RefusingPort port;
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
@@ -89,7 +89,7 @@ TEST(ProxyDeadline, L6_several_unresponsive_addresses_end_at_the_deadline) {
              "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_silent_tls_server_ends_at_the_deadline) {
+TEST(ProxyDeadline, L6_tls_handshake_without_a_response_ends_at_the_deadline) {
   const SilentPort silent;
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.route.tls.originate = true;
@@ -98,7 +98,7 @@ TEST(ProxyDeadline, L6_silent_tls_server_ends_at_the_deadline) {
              "connection_timeout", "in the TLS handshake");
 }
 
-TEST(ProxyDeadline, L6_parent_proxy_that_ignores_connect_ends_at_the_deadline) {
+TEST(ProxyDeadline, L6_connect_to_a_parent_proxy_that_does_not_respond_ends_at_the_deadline) {
   const SilentPort silent;
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.settings.parent = config::Parent{"127.0.0.1", silent.number(), "", ""};
@@ -182,7 +182,7 @@ TEST(ProxyDeadline, L6_upload_that_progresses_slowly_or_whose_client_pauses_is_n
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_non_idempotent_upload_keeps_idle_timeout) {
+TEST(ProxyDeadline, L6_non_idempotent_upload_that_stalls_is_not_ended_at_the_deadline) {
   std::atomic<bool> reads{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     play::eventually([&] { return reads.load(); });
@@ -201,7 +201,7 @@ TEST(ProxyDeadline, L6_non_idempotent_upload_keeps_idle_timeout) {
   EXPECT_EQ(client.read_response().body, "all of it");
 }
 
-TEST(ProxyDeadline, L6_all_addresses_share_twice_the_connect_timeout) {
+TEST(ProxyDeadline, L6_all_addresses_share_a_time_limit_of_twice_connect_timeout) {
   const play::RefusingPort port;
   net::Found found;
   std::vector<std::unique_ptr<BlackHole>> holes;

@@ -113,7 +113,7 @@ TEST(ProxyDownloads, long_download_uses_a_pipe_that_is_reused_by_the_next_downlo
 
 // Covers bodies whose framing changes. They are copied, not spliced.
 class Copied : public ::testing::TestWithParam<std::string> {};
-TEST_P(Copied, long_bodies_of_other_framings_are_copied_without_a_pipe) {
+TEST_P(Copied, long_bodies_without_a_content_length_are_copied_without_a_pipe) {
   const std::string body = noise(2 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     if (peer.read_request().empty()) return;

@@ -232,7 +232,7 @@ TEST(ProxyFirstWords, G7_silent_client_or_incomplete_request_line_becomes_a_tunn
   }
 }
 
-TEST(ProxyFirstWords, G7_tunnel_is_not_inspected_if_the_route_is_off) {
+TEST(ProxyFirstWords, G7_tunnel_is_not_inspected_if_the_mode_of_its_route_is_off) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     heard.add(peer.read_request());

@@ -176,7 +176,7 @@ TEST(ProxyHedges, two_failed_attempts_are_retried_and_the_last_response_is_kept)
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "failed") == 1; }));
 }
 
-TEST(ProxyHedges, only_interim_responses_of_the_first_attempt_are_forwarded) {
+TEST(ProxyHedges, interim_responses_are_forwarded_only_from_the_first_attempt) {
   std::atomic<bool> passed{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();

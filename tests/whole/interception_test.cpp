@@ -130,7 +130,7 @@ TEST_F(ProxyInterception, requests_to_a_listed_host_are_retried) {
   EXPECT_EQ(counted(proxy, "intercepted"), 1);
 }
 
-TEST_F(ProxyInterception, F11_mismatched_or_missing_server_name_and_http_2_only_are_tunnelled) {
+TEST_F(ProxyInterception, F11_tls_with_a_mismatched_or_missing_server_name_or_only_http_2_is_tunnelled) {
   const RunningProxy proxy(wishes());
   const auto issuer = [&](const char* name, std::string_view protocols) {
     RawClient client = connected(proxy, upstream_name());

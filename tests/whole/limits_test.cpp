@@ -9,7 +9,7 @@ namespace {
 using play::sanitizer_needs_descriptors;
 using play::ScarceDescriptors;
 
-TEST(ProxyLimits, I6_missing_descriptor_for_the_upstream_gives_503) {
+TEST(ProxyLimits, I6_request_gets_503_if_no_descriptor_is_free_for_the_upstream_connection) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
@@ -33,7 +33,7 @@ TEST(ProxyLimits, I6_missing_descriptor_for_the_upstream_gives_503) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
 }
 
-TEST(ProxyLimits, D6_refused_retry_after_a_503_delivers_the_503) {
+TEST(ProxyLimits, D6_earlier_503_is_delivered_if_the_upstream_refuses_the_connection_of_the_retry) {
   ScriptedUpstream upstream([&upstream](Peer& peer) {
     peer.read_request();
     upstream.stop_listening();

@@ -12,7 +12,7 @@ namespace {
 
 using play::LogFile;
 
-TEST(ProxyLog, L15_failed_request_is_logged_even_without_access_lines) {
+TEST(ProxyLog, L15_failed_request_is_logged_even_without_an_access_log) {
   ScriptedUpstream upstream(play::responses({response(200, "x"), response(503, "busy")}));
   const LogFile log;
   Wishes wishes;

@@ -375,7 +375,7 @@ TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_the_parent_stays_in_the_tunn
   EXPECT_EQ(parent.connections(), 2U);
 }
 
-TEST(ProxyParent, G7_upstream_bytes_arriving_with_the_connect_response_count_as_server_first) {
+TEST(ProxyParent, G7_stream_is_tunnelled_if_upstream_bytes_arrive_with_the_connect_response) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {
     peer.read_head();

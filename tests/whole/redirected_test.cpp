@@ -38,7 +38,7 @@ TEST(ProxyRedirected, redirected_streams_to_the_proxy_itself_that_are_not_http_a
   EXPECT_EQ(silent.socket().received(), "");
 }
 
-TEST(ProxyRedirected, gateway_request_is_not_mistaken_for_a_loop_beside_a_transparent_listener) {
+TEST(ProxyRedirected, gateway_request_is_not_mistaken_for_a_loop_if_a_transparent_listener_exists_too) {
   ScriptedUpstream upstream(play::responses({response(200, "yes")}));
   const RunningProxy proxy(transparent());
   RawClient client(proxy.gateway_port());

@@ -150,7 +150,8 @@ void play_case(unsigned seed) {
 }
 
 class ProxyReplayProperty : public ::testing::TestWithParam<unsigned> {};
-TEST_P(ProxyReplayProperty, D5_D17_upload_with_random_failures_never_arrives_partly_or_exceeds_max_attempts) {
+TEST_P(ProxyReplayProperty,
+       D5_D17_upload_with_random_failures_arrives_whole_or_not_at_all_within_max_attempts) {
   constexpr unsigned each = 32;
   const unsigned first = GetParam() * each;
   std::printf("seeds %u to %u\n", first, first + each - 1);

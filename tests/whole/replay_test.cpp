@@ -151,7 +151,7 @@ TEST(ProxyReplay, long_body_is_identical_in_all_three_attempts) {
   EXPECT_TRUE(world.everything_is_given_back());
 }
 
-TEST(ProxyReplay, D16_request_with_no_store_is_not_written_to_disk) {
+TEST(ProxyReplay, D16_request_with_cache_control_no_store_is_not_written_to_disk) {
   for (const std::size_t bytes : {memory_limit, memory_limit + 1}) {
     for (const bool chunked : {false, true}) {
       World world;
@@ -176,7 +176,7 @@ struct Defect {
   void (*plant)(ScriptedDisk&);
 };
 class BrokenDisk : public ::testing::TestWithParam<Defect> {};
-TEST_P(BrokenDisk, D17_request_continues_unreplayable_when_the_disk_fails) {
+TEST_P(BrokenDisk, D17_request_continues_without_replay_when_the_disk_fails) {
   for (const bool chunked : {false, true}) {
     World world;
     world.wishes.route.replay_disk_bytes = 10 << 20;

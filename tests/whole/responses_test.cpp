@@ -302,7 +302,7 @@ TEST(ProxyResponses, obsolete_syntax_of_a_response_is_normalised_for_the_client)
   EXPECT_EQ(upstream.connections(), 1U) << "an old spelling is no reason to part";
 }
 
-TEST(ProxyResponses, F3_connection_is_not_pooled_after_http_1_0_or_close_or_conflicting_framing) {
+TEST(ProxyResponses, F3_connection_is_not_pooled_after_http_1_0_or_connection_close_or_conflicting_framing) {
   for (const std::string& wire : {std::string(response(200, "x", "Connection: close\r\n")),
                                   std::string("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx"),
                                   std::string("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: "
@@ -357,7 +357,7 @@ TEST(ProxyResponses, H7_redirect_to_a_denied_address_is_passed_to_the_client) {
   EXPECT_EQ(proxy.metric("reprise_retries_refused_total{route=\"default\",reason=\"address_denied\"}"), -1);
 }
 
-TEST(ProxyResponses, gateway_request_reaches_its_upstream_with_the_upstream_host) {
+TEST(ProxyResponses, gateway_request_reaches_its_upstream_with_the_host_field_of_that_upstream) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

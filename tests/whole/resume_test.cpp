@@ -145,14 +145,14 @@ TEST_F(ProxyResume, several_breaks_in_a_row_are_resumed) {
   EXPECT_EQ(field_of(heard_.at(6), "Range"), "bytes=99-");
 }
 
-TEST_F(ProxyResume, download_is_cut_after_max_attempts_without_a_byte) {
+TEST_F(ProxyResume, download_is_cut_when_max_attempts_is_reached_without_a_new_byte) {
   Wishes wishes;
   wishes.route.resume.max_attempts = 2;
   expect_cut(download({broken_first(), {""}}, wishes), "attempts_spent");
   EXPECT_EQ(heard_.size(), 3U);
 }
 
-TEST_F(ProxyResume, download_is_cut_if_resume_is_off_observed_or_over_budget) {
+TEST_F(ProxyResume, download_is_cut_if_resume_is_disabled_or_only_observed_or_over_budget) {
   Wishes off;
   off.route.resume.enabled = false;
   expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, off), "response_started");
@@ -234,7 +234,7 @@ TEST_F(ProxyResume, E5_short_206_is_continued_and_an_overlong_206_is_cut) {
   EXPECT_TRUE(is_whole(download({broken_first(), {rest.text() + "HTTP/1.1 200 Unasked\r\n\r\n"}})));
 }
 
-TEST_F(ProxyResume, E8_client_range_is_resumed_at_absolute_offsets) {
+TEST_F(ProxyResume, E8_download_of_a_client_range_is_resumed_at_absolute_offsets) {
   RangeResponse first = rest_of(body, 20);
   first.content_range = "bytes 20-69/100";
   first.body = body.substr(20, 50);
@@ -254,7 +254,7 @@ TEST_F(ProxyResume, E8_client_range_is_resumed_at_absolute_offsets) {
   EXPECT_EQ(field_of(head, "If-Match"), "");
 }
 
-TEST_F(ProxyResume, E8_other_kinds_of_client_ranges_are_not_resumed) {
+TEST_F(ProxyResume, E8_suffix_or_multiple_or_conditional_ranges_of_a_client_are_not_resumed) {
   for (const char* fields :
        {"Range: bytes=-100\r\n", "Range: bytes=0-9,20-29\r\n", "Range: bytes=0-\r\nIf-Range: \"v1\"\r\n"}) {
     expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, {}, fields), "response_started");
@@ -280,7 +280,7 @@ TEST_F(ProxyResume, E10_chunked_response_is_resumed_if_the_206_gives_the_complet
   expect_cut(download({{first}, {whole_of(body).text()}}), "resume_mismatch", 48);
 }
 
-TEST_F(ProxyResume, E10_close_delimited_or_malformed_responses_and_request_bodies_are_not_resumed) {
+TEST_F(ProxyResume, E10_response_is_not_resumed_if_close_delimited_or_malformed_or_its_request_has_a_body) {
   Heard heard;
   for (const std::string& first : {chunked(whole_of(body), "5\r\nabcdeX"),
                                    std::string("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\r\nabcde")}) {
@@ -300,7 +300,7 @@ TEST_F(ProxyResume, E10_close_delimited_or_malformed_responses_and_request_bodie
   EXPECT_EQ(upstream.connections(), 2U);
 }
 
-TEST_F(ProxyResume, E11_download_with_an_expired_or_range_covering_signature_is_not_resumed) {
+TEST_F(ProxyResume, E11_download_is_not_resumed_if_its_signature_has_expired_or_covers_the_range_field) {
   const std::string url =
       "/o?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20200101T000000Z&X-Amz-Expires=60&"
       "X-Amz-SignedHeaders=host&X-Amz-Signature=ab";
@@ -312,7 +312,7 @@ TEST_F(ProxyResume, E11_download_with_an_expired_or_range_covering_signature_is_
   EXPECT_EQ(heard_.size(), 2U);
 }
 
-TEST_F(ProxyResume, listed_version_field_replaces_the_tag_and_the_target_stays_the_same) {
+TEST_F(ProxyResume, version_field_listed_as_a_validator_replaces_the_etag_and_the_target_stays_the_same) {
   RangeResponse first = whole_of(body);
   RangeResponse second = rest_of(body, got_first);
   first.entity_tag = second.entity_tag = "";
@@ -341,7 +341,7 @@ TEST_F(ProxyResume, content_range_in_a_200_is_ignored) {
   EXPECT_TRUE(is_whole(download({broken_first(), {first.text()}})));
 }
 
-TEST_F(ProxyResume, complete_response_of_unknown_length_is_requested_again) {
+TEST_F(ProxyResume, incomplete_200_response_of_unknown_length_leads_to_another_range_request) {
   RangeResponse first = whole_of(body);
   RangeResponse second = rest_of(body, got_first);
   first.entity_tag = second.entity_tag = "";

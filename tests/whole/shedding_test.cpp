@@ -172,7 +172,7 @@ TEST(ProxyShedding, I6_rejected_client_gets_503_after_its_request) {
   EXPECT_EQ(busy.client.read_response().status, 200);
 }
 
-TEST(ProxyShedding, client_idle_for_keep_alive_is_closed_and_counted) {
+TEST(ProxyShedding, client_that_is_idle_for_the_keep_alive_time_is_closed_and_counted) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.keep_alive = milliseconds(50);

@@ -128,7 +128,7 @@ TEST(ProxySilence, L4_only_a_peer_that_acknowledges_nothing_counts_as_dead) {
   EXPECT_FALSE(net::is_dead_peer(-1, Duration::zero()));
 }
 
-TEST(ProxySilence, L24_user_timeout_stays_within_the_limits_of_the_kernel) {
+TEST(ProxySilence, L24_tcp_user_timeout_stays_within_the_limits_of_the_kernel) {
   net::Bench bench;
   net::Pair pair = net::connect_pair(bench);
   const int descriptor = pair.stream->descriptor();
@@ -140,7 +140,7 @@ TEST(ProxySilence, L24_user_timeout_stays_within_the_limits_of_the_kernel) {
   EXPECT_EQ(user_timeout(descriptor), 1) << "zero would be the system's own";
 }
 
-TEST(ProxySilence, L4_user_timeout_depends_on_idempotency_deadline_and_body_length) {
+TEST(ProxySilence, L4_tcp_user_timeout_depends_on_idempotency_and_deadline_and_body_length) {
   policy::RoutePolicy policy;
   policy.idle_timeout = std::chrono::minutes(7);
   forward::Incoming in;

@@ -86,7 +86,7 @@ TEST(ProxyTunnelEnds, G6_tunnel_is_not_idle_while_a_client_that_sends_nothing_re
   }));
 }
 
-TEST(ProxyTunnelEnds, G6_client_that_does_not_read_becomes_idle) {
+TEST(ProxyTunnelEnds, G6_tunnel_becomes_idle_if_its_client_does_not_read) {
   ScriptedUpstream upstream([](Peer& peer) { peer.send(std::string(60'000'000, 'd')); });
   Wishes wishes;
   wishes.route.idle_timeout = milliseconds(200);
@@ -95,7 +95,7 @@ TEST(ProxyTunnelEnds, G6_client_that_does_not_read_becomes_idle) {
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(tunnels("idle")) == 1; }));
 }
 
-TEST(ProxyTunnelEnds, G6_drained_tunnel_ends_and_is_counted_once_it_is_quiet) {
+TEST(ProxyTunnelEnds, G6_draining_tunnel_ends_and_is_counted_when_it_becomes_quiet) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_bytes(1);

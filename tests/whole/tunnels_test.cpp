@@ -117,7 +117,7 @@ TEST(ProxyTunnels, G4_upstream_fin_is_forwarded_and_the_other_direction_continue
   EXPECT_EQ(heard.at(0), "and the client after it");
 }
 
-TEST(ProxyTunnels, G4_reset_by_either_side_ends_both) {
+TEST(ProxyTunnels, G4_reset_by_either_side_ends_the_whole_tunnel) {
   std::atomic<int> ended{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_until("ready");

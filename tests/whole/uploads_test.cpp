@@ -182,7 +182,7 @@ TEST(ProxyUploads, N24_unrequested_100_is_forwarded) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(ProxyUploads, C4_retry_after_100_sends_the_held_body_without_expecting_another) {
+TEST(ProxyUploads, C4_retry_after_100_sends_the_held_body_without_waiting_for_another_100) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
