@@ -131,7 +131,7 @@ class RouteChecker {
     if (!policy.hedge || policy.mode == policy::Mode::off) return;
     std::string why;
     if (policy.idempotent.kind == IdempotencyRule::Kind::never) {
-      why = "idempotent is never, and only idempotent requests are hedged";
+      why = "idempotent is set to never, and only idempotent requests are hedged";
     } else if (policy.retry.max_attempts == 1U) {
       why = "max_attempts is 1, and a hedged request counts as an attempt";
     } else if (policy.retry.deadline && policy.hedge->after &&
@@ -183,9 +183,10 @@ class RouteChecker {
     const auto& methods = route_.match.methods;
     if (!methods.empty() && std::all_of(methods.begin(), methods.end(), policy::is_idempotent_method)) return;
     if (const auto at = blame({"idempotent"}))
-      report_.warning(at->line, at->column, at->path,
-                      "always applies to POST too: a request that took effect before its response was lost "
-                      "is sent again, and may be executed twice; limit match.methods, or write a condition");
+      report_.warning(
+          at->line, at->column, at->path,
+          "this rule applies to methods such as POST too: a request that took effect before its response was "
+          "lost is sent again, and may be executed twice; limit match.methods, or write a condition");
   }
 
   void check_truncated() {
@@ -209,8 +210,8 @@ class RouteChecker {
     if (const auto at = blame({"retry.attempt_timeout", "retry.on", "response_timeout", "retry.deadline"}))
       report_.warning(
           at->line, at->column, at->path,
-          "timeout is listed, but no timeout can occur before the deadline: write attempt_timeout: 10s, or "
-          "the longest time that the upstream may take, or a response_timeout below the deadline");
+          "timeout is listed, but no timeout can occur before the deadline: write an attempt_timeout (the "
+          "longest time that the upstream may take, such as 10s), or a response_timeout below the deadline");
   }
 
   // Returns true if the file or a preset sets `retry.on`.
@@ -264,10 +265,11 @@ class RouteChecker {
   void check_on_broken() {
     if (route_.policy.on_broken != policy::OnBroken::close || !is_reached_by_others()) return;
     if (const auto at = blame({"on_broken"}))
-      report_.warning(at->line, at->column, at->path,
-                      "other hosts can reach a forward listener, so close ends the connections of their "
-                      "clients too: a browser or a JDK resends the request by itself when a connection that "
-                      "it has used before ends, and the request may be executed twice; write auto");
+      report_.warning(
+          at->line, at->column, at->path,
+          "the value close also ends the connections of clients on other hosts, which can reach a forward "
+          "listener: a browser or a JDK resends the request by itself when a connection that it has used "
+          "before ends, and the request may be executed twice; write auto");
   }
 
   // Returns true for a forward listener with `allow_remote`.

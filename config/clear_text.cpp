@@ -79,7 +79,7 @@ class ClearTextChecker {
     if (hosts == nullptr)
       return warn(tls != nullptr ? *tls : entry, tls != nullptr ? ".tls" : "",
                   "this service uses TLS, but requests to its http:// URLs would be sent in clear text, with "
-                  "their credentials: remove the key, or write tls: originate");
+                  "their credentials: remove the key tls, or write tls: originate");
     const bool tls_is_set =
         tls != nullptr || (origin_.policy.node != nullptr && origin_.policy.node->find("tls") != nullptr);
     const std::vector<HostPattern>& given = route_.match.hosts;

@@ -54,7 +54,8 @@ Parsed<Condition> check_query(Condition condition) {
   if (condition.name == "*" && !condition.value.empty() && condition.value != "*")
     return refuse<Condition>("has a value: the name * means any parameter without a value", "*");
   if (condition.name.starts_with('!') && (condition.name.size() == 1 || !condition.value.empty()))
-    return refuse<Condition>("does not list names: write !NAME,PREFIX* to match any parameter except these");
+    return refuse<Condition>(
+        "has no valid list of names after its !: write !NAME,PREFIX* to match any parameter except these");
   if (!plain(condition.name) || !plain(condition.value))
     return refuse<Condition>("has a space, & or # in it: parameters are compared percent-encoded, as sent");
   return {std::move(condition), {}, {}};

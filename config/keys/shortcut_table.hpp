@@ -22,7 +22,7 @@ inline constexpr auto shortcut_table = std::to_array<Shortcut>({
     {"max-attempts", "defaults.retry.max_attempts", "N",
      "maximum number of attempts, including the first; or unlimited"},
     {"deadline", "defaults.retry.deadline", "TIME",
-     "time after the request head from which no retry starts, such as 30s; or unlimited",
+     "maximum time from the request head to the start of a retry, such as 30s; or unlimited",
      "REPRISE_RETRY_DEADLINE"},
     {"attempt-timeout", "defaults.retry.attempt_timeout", "TIME",
      "maximum time to a response in an attempt that may be repeated, such as 5s; or none"},

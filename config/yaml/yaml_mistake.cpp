@@ -223,7 +223,7 @@ Found indentation(const std::vector<std::string_view>& lines, std::size_t line) 
   const bool known = std::find(levels.begin(), levels.end(), indent) != levels.end();
   if (known || (opens && indent > levels.back())) return std::nullopt;
   std::string text = "this line is indented by " + blanks(indent) + ", which matches no line above it: ";
-  text.append("keys of one mapping must start in the same column, here after ");
+  text.append("keys of one mapping must start in the same column; indent this line by ");
   for (std::size_t i = 0; i < levels.size(); ++i)
     text.append(i == 0 ? "" : (i + 1 == levels.size() ? " or " : ", ")).append(std::to_string(levels[i]));
   text.append(levels.size() == 1 && levels.front() == 1 ? " space" : " spaces");

@@ -29,12 +29,12 @@ void expect(const std::string& text, const std::string& beginning) {
 TEST(YamlMistake, wrong_indentation_is_reported_with_the_valid_columns) {
   expect("a:\n  b:\n    c: 1\n   d: 2\n",
          "4:4: this line is indented by 3 spaces, which matches no line above it: keys of one mapping must "
-         "start in the same column, here after 0, 2 or 4 spaces");
+         "start in the same column; indent this line by 0, 2 or 4 spaces");
   expect("a:\n  b: 1\n    c: 2\n", "3:5: this line is indented by 4 spaces");
   expect("a:\n- b: 1\n - c: 2\n", "3:2: this line is indented by 1 space,");
   expect("a: 1\n b: 2\n",
          "2:2: this line is indented by 1 space, which matches no line above it: keys of one mapping must "
-         "start in the same column, here after 0 spaces");
+         "start in the same column; indent this line by 0 spaces");
   expect("a:\n  # comment\n\n  b: 1\n     c: 2\n", "5:6: this line is indented by 5 spaces");
 }
 

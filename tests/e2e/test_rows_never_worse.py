@@ -45,7 +45,7 @@ def test_N15_upgrade_request_is_retried_after_503_but_not_after_500():
         equal((response.status, response.attempts, response.reason), (500, 1, "not_idempotent"))
     _, out = explain("GET", "http://api.test/exec", "--header", "Connection: upgrade", "--header", "Upgrade: websocket",
                      "--failure", "reset")
-    assert "\nends        not_idempotent" in out and "after a listed 429 or 503" in out, out
+    assert "\nends        not_idempotent" in out and "or a 429 or 503 in `retry.on`" in out, out
 
 
 def test_N16_later_error_after_a_lost_response_is_reported_as_ambiguous():

@@ -87,7 +87,7 @@ TEST(StoryReport, report_shows_hedges_and_stale_connections_and_other_rare_event
   const std::string text = to_text(story, "");
   for (const char* words :
        {"CONNECT api.internal:80", "hedged: a hedge after 30ms", "stale_connection: retried at once",
-        "...         5 more", "client_gone: a wait of 30ms did not start or did not end",
+        "...         5 more", "client_gone: a wait of 30ms was not started or was interrupted",
         "the upstream asked not to retry", "another reprise", "the body reports a failure",
         "part of the request may have been sent", "409 from reprise", "ambiguous",
         "hedge refused: budget_spent", "client_gone"})

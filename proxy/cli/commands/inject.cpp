@@ -195,9 +195,9 @@ std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments
           .add_option("--run-as-user", options.user,
                       "numeric user id, or none if the namespace assigns one (default 65532)")
           ->check(judged_by(tools::fault_of_user)),
-      add_resources(
-          command, "--requests", options.requests,
-          "resource requests of the sidecar (default cpu=20m,memory=32Mi; in a Guaranteed pod, the limits)"),
+      add_resources(command, "--requests", options.requests,
+                    "resource requests of the sidecar (default cpu=20m,memory=32Mi, or the limits in a "
+                    "Guaranteed pod)"),
       add_resources(
           command, "--limits", options.limits,
           "resource limits of the sidecar (default memory=192Mi; in a Guaranteed pod, also cpu=100m)")};

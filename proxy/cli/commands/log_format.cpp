@@ -20,8 +20,8 @@ std::string_view title(FieldOf of) {
     case FieldOf::request: return "The access line of a request";
     case FieldOf::attempt: return "Each item of the list of attempts";
     case FieldOf::exhausted:
-      return "The `error` record of a request whose retries a limit has ended; it also has route, method and "
-             "ids as above";
+      return "The `error` record of a request that was not retried further because of a limit; it also has "
+             "route, method and ids as above";
     case FieldOf::message: break;
   }
   return "Any other line";

@@ -34,9 +34,9 @@ int run_with_input(const char* program, const std::string& text) {
   }
   std::fputs(text.c_str(), pipe);
   if (::pclose(pipe) == 0) return exit_ok;
-  print_on_stderr(config::LogLevel::error,
-                  std::string("reprise redirect: ") + program +
-                      " did not apply the rules: check that it is installed, and run this command as root");
+  print_on_stderr(config::LogLevel::error, std::string("reprise redirect: ") + program +
+                                               " did not apply the rules: check that nft or iptables is "
+                                               "installed, and run reprise redirect as root");
   return exit_runtime;
 }
 

@@ -106,9 +106,9 @@ void add_run(CLI::App& app, int& code) {
       ->allow_extra_args(false)
       ->excludes(file);
   command
-      ->add_option(
-          "--gateway", given->listeners.gateways,
-          "PORT=URL: forward requests to 127.0.0.1:PORT to the URL; repeatable, not together with -c")
+      ->add_option("--gateway", given->listeners.gateways,
+                   "PORT=URL: forward requests that arrive at 127.0.0.1:PORT to the URL; repeatable, not "
+                   "together with -c")
       ->allow_extra_args(false)
       ->excludes(file);
   add_shortcuts(*command, ShortcutsOf::process, given->flags);

@@ -60,7 +60,8 @@ inline constexpr auto variable_entries = std::to_array<PageEntry>({
      "Read by run: a PEM file with the only certificates that are trusted for a collector over TLS."},
     {"OTEL_SDK_DISABLED", "Read by run: if true, run ignores the other OTEL_ variables."},
     {"OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-     "Read by run: none, or a protocol other than http, means that the endpoint is not used."},
+     "Read by run: if the value is an exporter other than otlp (such as none), or a protocol that does not "
+     "begin with http/, the endpoint is not used."},
     {"OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_EXPORTER_OTLP_COMPRESSION, OTEL_TRACES_SAMPLER, "
      "OTEL_TRACES_SAMPLER_ARG",
      "No effect: run logs a warning for each if it has a collector. trace.sample decides which requests get "

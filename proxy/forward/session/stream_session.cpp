@@ -141,7 +141,8 @@ Task<bool> StreamSession::terminate_tls() {
   std::string words = error ? error.message() : link.words();
   if (words.find("unknown ca") != std::string::npos || words.find("bad certificate") != std::string::npos)
     words.append(
-        "; the client may not trust intercept.bundle: `reprise env` prints the variables that make it");
+        "; the client may not trust intercept.bundle: `reprise env` prints the variables that make the "
+        "client trust it");
   report(Interception::handshake_failed, words);
   co_return false;
 }

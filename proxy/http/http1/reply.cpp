@@ -135,7 +135,8 @@ void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudo
   const policy::LedgerEntry& last = ledger.back();
   if (const auto* responded = std::get_if<policy::Responded>(&last.outcome))
     ascii::append(reply.body, "attempt ", std::to_string(last.attempt.number), " got status ",
-                  std::to_string(responded->status), ", which may be about the retry itself\n");
+                  std::to_string(responded->status),
+                  ", which may only mean that an earlier attempt took effect\n");
 }
 
 void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym,

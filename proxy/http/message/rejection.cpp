@@ -68,8 +68,8 @@ constexpr std::array<Row, rejection_count> rows{{
      "CONNECT to this port is not allowed through this listener: add the port to security.connect_ports.",
      "http_request_denied"},
     {Rejection::not_a_proxy_request, 400, "not_a_proxy_request",
-     "This is a forward proxy, but the request names no host as a proxy request does: configure this address "
-     "as the client's proxy, or use a listener of mode gateway."},
+     "This is a forward proxy, but the request target is not a full URL (http://host/path): configure this "
+     "address as the client's proxy, or use a listener of mode gateway."},
     {Rejection::misdirected_request, 421, "misdirected_request",
      "This listener is a gateway to one upstream, but the request is for another host: use a listener of "
      "mode forward as the client's proxy."},

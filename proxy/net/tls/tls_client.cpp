@@ -53,7 +53,8 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
   } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
     refuse("ca_file", *ca_file, trouble_with(*ca_file, TlsFile::trusted));
   } else if (!holds(settings, X509_LU_X509)) {
-    refuse("ca_file", *ca_file, "it contains only revocation lists: add the certificates to trust");
+    refuse("ca_file", *ca_file,
+           "it contains only revocation lists: add the certificates that reprise must trust");
   } else {
     // Every certificate in the file is trusted, including an intermediate authority alone or the upstream's
     // own certificate (row N10).

@@ -38,7 +38,7 @@ namespace reprise::policy {
   REASON(circuit_open, ends, unavailable, "the circuit of this upstream is open, so the request was not sent") \
   REASON(host_paused, ends, unavailable, "this upstream has asked for a pause, so the request was not sent") \
   REASON(address_denied, ends, forbidden, "security.deny lists every address of the upstream") \
-  REASON(ambiguous_outcome, ends, never, "an earlier attempt was sent and got no response, so the later response may be about the retry itself") \
+  REASON(ambiguous_outcome, ends, never, "an earlier attempt was sent and got no response; the later error response may only mean that the earlier attempt took effect") \
   REASON(response_started, ends, never, "the client already has part of the response, and the rest cannot be requested") \
   REASON(resume_mismatch, ends, never, "the response to a resumed download is not the rest of the first response") \
   REASON(client_gone, ends, never, "the client closed or reset its connection") \

@@ -29,7 +29,7 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::resumed_downloads, "reprise_resumed_downloads_total", Type::Counter, "route",
      "Downloads that broke, were resumed and became complete."},
     {Metric::exhausted, "reprise_exhausted_total", Type::Counter, "route, reason",
-     "Requests with a retryable outcome whose retries a limit ended, by limit."},
+     "Requests with a retryable outcome that were not retried further because of a limit, by limit."},
     {Metric::backoff, "reprise_backoff_seconds", Type::Histogram, "route",
      "Waits before retries, waits that upstreams asked for included. Retries without a wait are not "
      "counted."},
@@ -43,10 +43,11 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Time of attempts by host:port, from their start to the response head or the failure. Labels as for "
      "`reprise_upstream_attempts_total`."},
     {Metric::budget_available, "reprise_budget_available_ratio", Type::Gauge, "upstream",
-     "Unused fraction of the retry budget, 0 to 1, by host:port. `other` is the lowest value of the rest."},
+     "Unused fraction of the retry budget, 0 to 1, by host:port. `other` is the lowest value of the "
+     "upstreams that have no label of their own."},
     {Metric::circuit_state, "reprise_circuit_state", Type::Gauge, "upstream",
      "State of the circuit by host:port: 0 closed, 1 half-open, 2 open. `other` is the highest value of the "
-     "rest."},
+     "upstreams that have no label of their own."},
     {Metric::ambiguous, "reprise_ambiguous_total", Type::Counter, "route",
      "Error responses (such as 404 or 409) to a retry after an earlier attempt that may have taken effect."},
     {Metric::request_bytes, "reprise_request_bytes_total", Type::Counter, "route",
@@ -73,16 +74,16 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "TLS streams of clients if `intercept` is configured: intercepted; tunnelled: unlisted, no_server_name, "
      "other_server_name, no_http_1_1; closed: handshake_failed, handshake_timeout, no_certificate."},
     {Metric::certificate_expires, "reprise_certificate_expires_seconds", Type::Gauge, "certificate",
-     "Time until the first of our own certificates expires, negative after that: authority (`intercept.ca`), "
-     "client (`tls.certificate`)."},
+     "Time until the first certificate of each kind expires, negative after that: authority "
+     "(`intercept.ca`), client (`tls.certificate`)."},
     {Metric::dns_lookups, "reprise_dns_lookups_total", Type::Counter, "outcome",
-     "Name lookups: hit resolved failed timeout."},
+     "Name lookups by outcome (hit: found in the cache): hit resolved failed timeout."},
     {Metric::rejected_requests, "reprise_rejected_requests_total", Type::Counter, "cause",
      "Requests rejected before any attempt, by cause."},
     {Metric::limits_hit, "reprise_limits_hit_total", Type::Counter, "limit",
-     "Client connections that a limit rejected with 503 (connection_limit, no_descriptor) or closed: room "
-     "(idle, or its client had sent a FIN: closed to make room for a new one), keep_alive, header, "
-     "handshake, request_idle, request_unread, response_idle, response_unread."},
+     "Client connections that a limit ended, by limit. Rejected with 503: connection_limit, no_descriptor. "
+     "Closed to make room for a new connection, while idle or after the client's FIN: room. Closed by a time "
+     "limit: keep_alive, header, handshake, request_idle, request_unread, response_idle, response_unread."},
     {Metric::config_hash, "reprise_config_info", Type::Gauge, "hash",
      "1, labelled with the hash of the current configuration."},
     {Metric::config_reloads, "reprise_config_reloads_total", Type::Counter, "outcome",

@@ -33,12 +33,13 @@ std::string for_refusal(const Outcome& outcome) {
 
 std::string for_not_idempotent(const Explanation& explanation, const IdempotencyRule& rule) {
   if (explanation.facts.changes_protocol && rule.kind == IdempotencyRule::Kind::by_method)
-    return "No key should change this, because it is unknown what the new protocol has started. The request "
-           "is retried only if none of it was sent, or after a listed 429 or 503.";
+    return "No key should change this: the request asks for another protocol, and reprise cannot know what "
+           "was already done in that protocol. The request is retried only if none of it was sent, or after "
+           "a status in `retry.refused`, or a 429 or 503 in `retry.on`.";
   if (explanation.facts.create_only && explanation.facts.idempotent == Idempotency::yes)
-    return "No key should change this: `If-None-Match: *` only creates, and a second execution would fail "
-           "because of the first. With a rule such as `idempotent: {any: [{header: If-None-Match}]}` the "
-           "request is retried anyway.";
+    return "A request with `If-None-Match: *` only creates, so a second execution would fail because of the "
+           "first. To retry it anyway, give the route a rule such as `idempotent: {any: [{header: "
+           "If-None-Match}]}`.";
   if (explanation.judgement.verdict == Idempotency::undecided) {
     return "Send the whole body without a content coding, and give the route a `replay.memory` above the "
            "size of the body: only then can reprise look for `" +

@@ -208,8 +208,8 @@ std::string responding(const ExplainReport& report) {
 std::string connection(const ExplainReport& report) {
   if (is_repeatable(report))
     return "any idle connection; if it was stale, an immediate retry on a fresh one (stale_connection)";
-  return "a fresh one for the first unrepeatable request of a client connection; later also one that was "
-         "used in the last second, so that such a request does not use a stale connection";
+  return "a fresh one for the first unrepeatable request of a client connection; for later ones, also a "
+         "connection that was used in the last second, because it is unlikely to be stale";
 }
 
 std::string circuit(const policy::CircuitPolicy& circuit) {
@@ -249,7 +249,7 @@ std::string client_gets(const ExplainReport& report) {
   if (fail == nullptr)
     return fmt::format("the upstream's last response, {}, unchanged",
                        std::get<policy::Responded>(explanation.outcome).status);
-  if (fail->close) return "no response: its connection is closed, as the upstream's was (on_broken)";
+  if (fail->close) return "no response: the client's connection is closed, as the upstream's was (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)

@@ -80,7 +80,7 @@ std::string decided(const HistoryAttempt& attempt) {
     text += ": retried " +
             (verdict.delay > policy::Duration::zero() ? "after " + span(verdict.delay) : "at once");
   } else if (verdict.delay > policy::Duration::zero()) {
-    text += ": a wait of " + span(verdict.delay) + " did not start or did not end";
+    text += ": a wait of " + span(verdict.delay) + " was not started or was interrupted";
   }
   if (drawn) text += ", drawn from " + between(attempt.bounds.lowest, attempt.bounds.highest);
   if (std::isfinite(attempt.budget_left))

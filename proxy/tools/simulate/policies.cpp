@@ -41,8 +41,7 @@ struct Row {
 constexpr std::array<Row, 5> rows{{
     {"none", "no retry", "each request is sent once, as if reprise were not there", &without_retries},
     {"immediate", "immediate retries",
-     "as many attempts as the configuration allows, at once, without budget, circuit and retry hints",
-     &at_once},
+     "as many attempts as the configuration allows, without waits, budget, circuit or retry hints", &at_once},
     {"no-jitter", "without jitter", "the configuration, with waits that do not vary", &without_jitter},
     {"no-budget", "without budget", "the configuration, without a retry budget", &without_budget},
     {"config", "as configured", "the configuration, unchanged", &as_it_is},

@@ -138,7 +138,7 @@ std::string reload_text(const Status& status, bool& bad) {
   const std::string ago = age_text(status.started + status.uptime - status.reload->unix_time) + " ago";
   if (status.reload->succeeded) return "succeeded " + ago;
   bad = true;
-  std::string text = "FAILED " + ago + ", previous one kept";
+  std::string text = "FAILED " + ago + ", old configuration kept";
   const auto& errors = status.reload->errors;
   if (errors.empty()) return text;
   text += ": " + errors.front();

@@ -127,8 +127,8 @@ constexpr std::array<ModelKey, 14> keys{{
        return put_span(text, Duration::zero(), std::chrono::hours(1), model.refusal);
      }},
     {"outage",
-     "time in which the upstream is down: AT+LENGTH, such as 15s+2s, or 15s+2s:KIND with a status, refused, "
-     "tls, reset or hang; repeatable; or none",
+     "time in which the upstream is down: AT+LENGTH, such as 15s+2s, or AT+LENGTH:KIND, where KIND is a "
+     "status, refused, tls, reset or hang; repeatable; or none",
      true, &put_outage, [](Model& model) { model.outages.clear(); }},
     {"error",
      "fraction of attempts that fail this way: 1%:503, or refused, tls, reset, hang; repeatable; or none",

@@ -69,8 +69,9 @@ std::string log_text(const Replayed& replayed, Duration duration) {
 // Adds remarks about the data that the log does not have.
 void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
   remarks.emplace_back(
-      "The log has the outcome of each attempt, but not of an attempt at another time. The n-th attempt of a "
-      "request is assumed to have the outcome of its n-th attempt in the log, whenever it is made.");
+      "The log does not show how an attempt at another time would have ended. The simulation assumes that "
+      "the n-th attempt of a request, whenever it is made, ends like the n-th attempt of that request in the "
+      "log.");
   for (const Compared& one : report.compared) {
     if (!one.best_case) continue;
     const std::uint64_t requests = one.measures.requests;

@@ -150,7 +150,8 @@ void write_charts(const Report& report, const Painter& painter, std::string& out
   write(fmt::format("load: attempts at the upstream; one column is {}, full height is {}",
                     config::duration_text(column), per_second(highest)),
         true);
-  write(fmt::format("success: share of the requests that arrived in that time; full height is 100 %{}",
+  write(fmt::format("success: of the requests that arrived in the time of a column, the share that "
+                    "succeeded; full height is 100 %{}",
                     report.replayed ? ", lower bound" : ""),
         false);
 }
