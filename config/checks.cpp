@@ -63,9 +63,9 @@ class RouteChecker {
   }
 
  private:
-  // Returns the position for a message about `keys`: the first of the keys that the strongest layer sets.
-  // Skips layers that set none of the keys. Returns nothing if no layer sets any of the keys, or if a value
-  // of a key was rejected.
+  // Returns the position for a message about `keys`. If several layers set one of the keys, this is the
+  // position in the layer with the highest precedence. Returns nothing if no layer sets any of the keys, or
+  // if a value of a key was rejected.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -81,8 +81,8 @@ class RouteChecker {
     return found;
   }
 
-  // Returns the layers of the route, strongest first. Each layer is paired with the preset's sections that
-  // are weaker than this layer but stronger than the next layer.
+  // Returns the layers of the route in descending precedence. Each layer comes with those sections of the
+  // preset whose precedence is between this layer and the next one.
   std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
     return {{{&origin_.over, &nothing},
@@ -91,8 +91,8 @@ class RouteChecker {
              {&origin_.defaults, &nothing}}};
   }
 
-  // Returns true if a section of a preset in `hiding` sets the key. Weaker sections of the file then have no
-  // effect on the key.
+  // Returns true if one of the preset sections in `hiding` sets the key. Sections of the file with lower
+  // precedence then have no effect on the key.
   static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
     return std::any_of(hiding.begin(), hiding.end(),
                        [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
@@ -323,7 +323,7 @@ class RouteChecker {
 
   // Warns if a route may hold larger request bodies in memory or on disk than the process may hold in total.
   // If the route's limit is a default, the warning is at the limit of the process, which the author wrote.
-  // Does not warn if the total is 0, because the author has disabled the store.
+  // Does not warn if the limit of the process is 0, because the author has then disabled the store.
   void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
     if (of_route <= total || total == 0) return;
     const std::string limit = "limits.replay_" + store;
@@ -349,12 +349,13 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  // Compares only the routes of the file. Routes of presets come after them, and may be hidden on purpose.
+  // Compares only the routes of the file. The routes of presets come later, and the file may hide them on
+  // purpose.
   const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
                                     [](const Route& route) { return !route.source.empty(); });
   const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
-  // A match with a rejected part accepts more requests than its author wrote, so it is not compared with
-  // others.
+  // If a part of a match was rejected, the rest accepts more requests than the author intended. Such a match
+  // is not compared with others.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)
     known[i] = !report.refused_under(built.origins[i].route.path + ".match");

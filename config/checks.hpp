@@ -7,8 +7,8 @@
 
 namespace reprise::config {
 
-/// Checks the final values of every route, including the fallback route. Reports each problem in the
-/// strongest section that sets the value. `settings` provides the listeners and the limits of the process;
+/// Checks the final values of every route, including the fallback route. Reports each problem at the section
+/// of the file whose value takes effect. `settings` provides the listeners and the limits of the process;
 /// `root` provides the positions in the file.
 void check_routes(const BuiltRoutes&, const Settings& settings, const Node& root, Report&);
 

@@ -57,7 +57,8 @@ class ListenerBuilder {
         report_.error(list->line, list->column, "listeners",
                       "is empty, so no client could connect: write a listener, or remove the key to use the "
                       "default listener");
-      // The limit on listeners also bounds the work to compare every address with every other.
+      // The maximum number of listeners also bounds the number of address comparisons, because each address
+      // is compared with every other.
       if (list->items.size() > most_listeners)
         report_.error(list->line, list->column, "listeners",
                       "is too long: at most " + std::to_string(most_listeners) + " listeners");

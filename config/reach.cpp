@@ -23,7 +23,7 @@ bool covers_host(const std::string& earlier, const std::string& later) {
 
 using Hosts = std::span<const policy::HostPattern>;
 
-// Returns true if each of the narrow hosts is covered by one of the wide hosts.
+// Returns true if each host pattern in `narrow` is covered by a pattern in `wide`.
 bool covers_each(Hosts wide, Hosts narrow) {
   return std::all_of(narrow.begin(), narrow.end(), [&](const policy::HostPattern& later) {
     return std::any_of(wide.begin(), wide.end(), [&](const policy::HostPattern& earlier) {
@@ -60,8 +60,8 @@ bool covers_path(const std::string& earlier, const std::string& later) {
   const auto narrow = segments_of(later);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (i >= narrow.size()) return false;
-    // `**` matches one or more segments, but the first segment must not be empty. A `**` or `{x}` in the
-    // narrow path is covered, because it never matches an empty segment.
+    // `**` matches one or more segments, but the first segment must not be empty. A `**` or `{x}` in `narrow`
+    // is covered, because neither matches an empty first segment.
     if (wide[i] == "**") return !narrow[i].empty();
     if (narrow[i] == "**") return false;
     const bool same = is_parameter(wide[i]) ? !narrow[i].empty() : wide[i] == narrow[i];

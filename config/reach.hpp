@@ -5,8 +5,8 @@
 
 namespace reprise::config {
 
-/// Returns true only if `earlier` matches every request that `later` matches. May also return false for such
-/// a pair, because not every case is recognized.
+/// Returns true only if `earlier` matches every request that `later` matches. May return false although
+/// `earlier` covers `later`, because not every case is recognized.
 bool covers(const policy::Match& earlier, const policy::Match& later);
 
 }  // namespace reprise::config

@@ -26,7 +26,7 @@ class Reader {
   }
 
   /// Reads a section that can be switched off. A word that replaces the section switches it off. A mapping
-  /// switches it on, even if a weaker layer has switched it off.
+  /// switches it on, even if a layer with lower precedence has switched it off.
   template <typename T, typename Function>
   void section(std::string_view path, std::optional<T>& target, Function inside) {
     const Node* node = locate(section_, path);

@@ -169,8 +169,8 @@ class RouteBuilder {
     }
   }
 
-  // Builds a route of a preset. Applies, weakest first: the defaults, the policies of the preset, the policy
-  // of the entry in `presets`, the keys of the preset's route, the keys of the entry, flags.
+  // Builds a route of a preset. Applies, in ascending precedence: the defaults, the policies of the preset,
+  // the policy of the entry in `presets`, the keys of the preset's route, the keys of the entry, the flags.
   void make_preset_route(const PresetRoute& shipped, bool moved, policy::Route& route,
                          RouteOrigin& origin) const {
     route.policy = base_;
@@ -184,8 +184,8 @@ class RouteBuilder {
     const policy::TlsPolicy elsewhere = route.policy.tls;
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
-    // If the author replaced the preset's hosts, for example by an emulator, the preset's TLS settings do not
-    // apply.
+    // If the author replaced the preset's hosts, for example by the host of an emulator, the preset's TLS
+    // settings do not apply.
     if (moved) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);

@@ -1,4 +1,5 @@
-// Builds the routes from, weakest first: built-in defaults, `defaults`, the policy, and the route's own keys.
+// Builds the routes. Their values come from, in ascending precedence: built-in defaults, `defaults`, the
+// policy, the route's own keys.
 #pragma once
 
 #include <memory>
@@ -10,9 +11,9 @@
 
 namespace reprise::config {
 
-/// The sections that set the values of one route, strongest first. A `node` is null if the file has no such
-/// section. For a route of a preset, `route` is the entry in `presets`; the preset's own sections come
-/// between these layers.
+/// The sections that set the values of one route, in descending precedence. A `node` is null if the file has
+/// no such section. For a route of a preset, `route` is the entry in `presets`; the preset's own sections
+/// come between these layers.
 struct RouteOrigin {
   struct Layer {
     const Node* node = nullptr;
@@ -20,7 +21,7 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< the route in the preset, which wins over weaker layers
+  std::vector<const Node*> shipped_route;  ///< the route in the preset
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;

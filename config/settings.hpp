@@ -161,7 +161,7 @@ struct Collector {
   std::string path = "/v1/traces";
   bool tls = false;
   std::optional<std::string> ca_file =
-      {};  ///< file of the only trusted certificates; absent: trusts the system's
+      {};  ///< PEM file with all trusted certificates; absent: those of the system
   std::vector<std::pair<std::string, std::string>> headers =
       {};  ///< headers of each batch; values are secrets
   bool operator==(const Collector&) const = default;
@@ -169,7 +169,9 @@ struct Collector {
 
 struct Trace {
   std::optional<Collector> otlp;  ///< absent: no spans are sent
-  double sample = 1;  ///< 0 to 1: traced fraction of requests without traceparent that succeed at once
+  /// Fraction (0 to 1) of requests that get spans. Applies only to requests that have no traceparent and
+  /// succeed at the first attempt.
+  double sample = 1;
 };
 
 /// A whole configuration. Immutable once loaded; shared by all threads.

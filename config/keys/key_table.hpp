@@ -35,8 +35,8 @@ enum class Kind : std::uint8_t {
   method,
   version_field,  // a response field
   pairs,          // headers or query parameters that a request must have, with or without a value
-  rule,           // value of the key idempotent
-  predicates,     // value of the key hold.body
+  rule,           // value of the key `idempotent`
+  predicates,     // value of the key `hold.body`
   folder,
   file,
   text,

@@ -95,7 +95,7 @@ Parsed<std::string> parse_route_name(std::string_view text) {
 
 namespace {
 
-/// Returns `*.example.com` for `.example.com` and `*example.com`, which other proxies use.
+/// Returns `*.example.com` for the forms `.example.com` and `*example.com` of other proxies.
 std::string suffix_in(std::string_view text) {
   const std::size_t first = text.find_first_not_of("*.");
   if (first == std::string_view::npos || !parse_host(text.substr(first))) return {};
@@ -110,7 +110,7 @@ std::string host_in_url(std::string_view text) {
   return parse_host(host) ? std::string(host) : std::string();
 }
 
-/// Suggests a path pattern for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
+/// Suggests a path pattern for a regular expression or a glob, such as `/v1/**` for `^/v1/.*$` or `/v1/*`.
 std::string path_in_pattern(std::string_view text) {
   while (!text.empty() && std::string_view("~^* ").find(text.front()) != std::string_view::npos)
     text.remove_prefix(1);

@@ -51,8 +51,8 @@ bool is_text(const Node& node) {
   return node.kind == Node::Kind::scalar && node.origin.empty() && !node.broken && node.text.size() <= 40;
 }
 
-/// Returns the condition that the text probably means: `{method: POST}` or `{header: Idempotency-Key}`. Empty
-/// if the text is neither a method nor a header name.
+/// Returns the condition that the text probably means, such as `{method: POST}` or `{header:
+/// Idempotency-Key}`. Empty if the text is neither a method nor a header name.
 std::string condition_of(const Node& node) {
   if (!is_text(node)) return {};
   const bool is_method =
@@ -63,7 +63,7 @@ std::string condition_of(const Node& node) {
   return "{" + std::string(word(kind)) + ": " + node.text + "}";
 }
 
-/// Suggests a rule for a list: `{any: [{method: POST}]}` for `[POST]`.
+/// Suggests a rule for a list, such as `{any: [{method: POST}]}` for `[POST]`.
 std::string meant_by(const Node& list) {
   std::string conditions;
   for (const Node& item : list.items) {

@@ -94,8 +94,8 @@ std::string value_for(const Key& key, std::string_view text, bool may_correct) {
   return may_correct ? correction(key, text) : std::string();
 }
 
-/// Returns the key that the author probably meant by a text in place of the whole section. Empty if no key is
-/// preferred.
+/// If the author wrote a single text in place of the section, returns the key that this text was probably
+/// meant for. Empty if no key is more probable than the others.
 std::string_view preferred_key(std::string_view section, std::string_view text) {
   if (section == "shutdown") return "grace";
   if (section == "defaults.circuit" && parse_duration(text)) return "open";

@@ -24,8 +24,8 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Reads the place of one route from a text such as `12 orders-write` (line and name), or `5 gcs/batch gcs`
-/// (line, name and preset) for a route of a preset.
+/// Reads where one route is written, from a text such as `12 orders-write` (line and name), or `5 gcs/batch
+/// gcs` (line, name and preset) for a route of a preset.
 void read_place(std::string_view text, RunningText& running) {
   const std::size_t blank = text.find(' ');
   const auto line = parse_whole(text.substr(0, blank));

@@ -22,7 +22,7 @@ struct Node {
   std::size_t line = 0;
   std::size_t column = 0;
   std::string text;     ///< set for a scalar only
-  std::string origin;   ///< the replaced texts, such as `${env:PORT}`; if set, `text` may be a secret
+  std::string origin;   ///< the `${..}` texts that were replaced; if any, `text` may be a secret
   bool broken = false;  ///< a replacement failed and was reported; ignore `text`
   std::vector<Node> items;
   std::vector<Entry> entries;  ///< in file order, without duplicate keys

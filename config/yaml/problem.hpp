@@ -15,7 +15,7 @@ struct Problem {
   Severity severity = Severity::error;
   std::size_t line = 0;
   std::size_t column = 0;
-  std::string path;     ///< path of the key, such as `routes[0].retry.deadline`; empty for the text itself
+  std::string path;     ///< path such as `routes[0].retry.deadline`; empty if the problem is not about a key
   std::string message;  ///< one line; never contains a value from `${env:..}` or `${file:..}`
   bool given = false;   ///< `path` names a flag or a variable, so the problem is not in the file
 };

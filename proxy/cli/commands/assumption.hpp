@@ -29,7 +29,7 @@ struct AssumptionArguments {
 struct Assumption {
   policy::Outcome outcome;
   unsigned attempt = 1;
-  std::string words;  ///< description of the assumption, for people
+  std::string words;  ///< human-readable description of the assumption
   std::vector<std::string> request_headers;
   std::string response_head;  ///< head of the assumed response, as an upstream would send it
   std::string junk_hint;      ///< sentence about a malformed retry hint; empty if no hint is malformed
@@ -53,7 +53,7 @@ void apply_predicates(const policy::RoutePolicy&, Assumption&);
 std::string read_file(const std::string& path);
 
 /// Returns the time at which the request's signature expires, or nothing if the request is not signed. The
-/// time is on the clock of tools::explain, where the request head arrives at Instant{}.
+/// time is relative to the arrival of the request head, which is at Instant{} (see tools::explain).
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
 /// Returns the reason why the proxy rejects the request, as one sentence without a full stop.

@@ -25,8 +25,7 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Starts the command with these environment variables. Returns 0, or the errno with which the program
-  /// could not be executed.
+  /// Starts the command with these environment variables. Returns 0, or the errno of the failed execution.
   int start(const tools::Variables&);
   /// Forwards signals until the child ends. Returns the exit code of the child, or 128 plus the number of the
   /// signal that ended the child. Does not forward signals of the terminal, because the child is in the same

@@ -60,8 +60,8 @@ config::Loaded read_configuration(const std::string& file, const config::Flags& 
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-// Reads the configuration. This first reading shows which files the configuration names. If there are such
-// files, takes their digests and reads the configuration again, so that no change is missed.
+// Reads the configuration to learn which files it names. If it names any files, takes their digests and then
+// reads the configuration again, so that no change of these files is missed.
 config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
                               std::vector<server::WatchedFile>& watched) {
   watched = {digest_now(file)};

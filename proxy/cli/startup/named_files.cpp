@@ -108,8 +108,8 @@ void check_tls_separately(const policy::TlsPolicy& policy, std::string_view sect
   if (policy.certificate) check_tls(ours, section, found);
 }
 
-// Adds a problem from loading the certificate authority. `text` is the error, `intercept.KEY: FILE ..`. An
-// error about a host has no file.
+// Adds a problem that occurred while the certificate authority was loaded. `text` is the error message, such
+// as `intercept.KEY: FILE ..`. A message about a host does not name a file.
 void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
   const std::size_t colon = text.find(": ");
   const std::string key = text.substr(0, colon);

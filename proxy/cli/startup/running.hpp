@@ -13,7 +13,7 @@ namespace reprise::cli {
 struct RunningConfiguration {
   config::Loaded loaded;
   std::string file;   ///< configuration file of that proxy; empty for the built-in defaults
-  std::string words;  ///< source of the configuration, for people
+  std::string words;  ///< human-readable source of the configuration
   std::string fault;  ///< why the configuration could not be read; empty on success
 };
 

@@ -67,8 +67,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
-  // While the upload runs, only its writes have a time limit, so the upstream did not read the request in
-  // time. The kernel's TCP_USER_TIMEOUT may end a write a little before that limit.
+  // While the upload runs, only writes have a time limit. If a write reached this limit, the upstream did not
+  // read the request in time. TCP_USER_TIMEOUT in the kernel may end the write a little earlier.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
@@ -79,7 +79,7 @@ void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
 }
 
-// This function is not a coroutine, because a coroutine frame would cost every request time.
+// This function is not a coroutine, because allocating a coroutine frame would slow down every request.
 Task<ErrorCode> HeadReader::read_on() {
   if (taken_ == Taken::interim) return pass_on_interim();
   return net::read_head(upstream(), response_.buffer, response_.head, [this] {

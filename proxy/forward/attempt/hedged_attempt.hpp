@@ -8,8 +8,8 @@
 
 namespace reprise::forward {
 
-/// Serves one request. Preconditions: the request body was read completely before the copy starts. Every
-/// attempt has ended or was stopped before this object is destroyed, except at the end of the thread.
+/// Serves one request. Preconditions: the request body is read completely before the copy starts. Every
+/// attempt has ended or was stopped before this object is destroyed, unless the io thread ends.
 class HedgedAttempt final : public net::Cancellable {
  public:
   struct Runner {
@@ -38,7 +38,8 @@ class HedgedAttempt final : public net::Cancellable {
   /// Discards the responses of all attempts that `next_end` returned, except `*worth_keeping`. If
   /// `worth_keeping` is null, discards all these responses.
   Task<void> drop_losers(const Response* worth_keeping);
-  /// Returns true while an attempt is running, or has ended without being returned by `next_end` or stopped.
+  /// Returns true if `next_end` or `stop` must still be called: an attempt is running, or has ended but was
+  /// not returned by `next_end`.
   bool goes_on() const;
   /// Cancels both attempts.
   void cancel() override;

@@ -70,11 +70,11 @@ Resumption* ExchangeDriver::stalled_without(const policy::Action& action) {
 
 Served ExchangeDriver::end() {
   assert(machine_.over());
-  assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled any copy that was still running
+  assert(!hedge_ || !hedge_->goes_on());  // the state machine has cancelled a copy that was still running
   return served_;
 }
 
-// This function is not a coroutine, because a coroutine frame would cost every request time.
+// This function is not a coroutine, because allocating a coroutine frame would slow down every request.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
   if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(one_, machine_.deadline(), *live_);
@@ -220,7 +220,7 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(net::Tick::now());
 }
 
-// This function is not a coroutine, because a coroutine frame would cost every request time.
+// This function is not a coroutine, because allocating a coroutine frame would slow down every request.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();

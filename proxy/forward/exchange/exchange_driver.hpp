@@ -85,7 +85,7 @@ class ExchangeDriver {
   Worker& worker_;
   Request& request_;
   const ClientSide& client_;
-  policy::Exchange& machine_;  ///< the request's machine, whose memory is reused
+  policy::Exchange& machine_;  ///< state machine of the request; its memory is reused
   policy::Actions actions_;
   Response* live_;  ///< holds the last response; the next attempt stores its response here
   Response& kept_;

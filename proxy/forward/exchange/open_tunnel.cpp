@@ -11,8 +11,8 @@ using http::DetectedProtocol;
 
 namespace {
 
-// Moves the bytes to `early`. Copies them, because the client's buffer must keep the request head until the
-// exchange is recorded.
+// Moves the bytes from the client's buffer to `early`. The bytes are copied, and the buffers are not swapped,
+// because the client's buffer must keep the request head until the exchange is recorded.
 void take_early(net::Buffer& early, net::Buffer& from_client) {
   if (from_client.empty()) return;
   const std::string_view bytes = from_client.view();
@@ -40,8 +40,8 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   // The read that returned the end of a streamed request body may also have returned bytes of the new
   // protocol.
   take_early(early, request.out.body.read_beyond());
-  // TCP_USER_TIMEOUT is set to `idle_timeout`: either side may pause, and the kernel also counts the time for
-  // which the receive window is closed.
+  // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
+  // receiver pauses, because it also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);

@@ -96,7 +96,7 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
   return text.append(", ").append(policy::word(entry.verdict.reason));
 }
 
-// Writes `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`.
+// Logs a line such as `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`.
 void log_decision(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;

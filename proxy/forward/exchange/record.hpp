@@ -11,8 +11,8 @@ namespace reprise::forward {
 void record(Worker&, const Request&, const Served&);
 /// Logs the latest decision at level `debug`, while the request is still running.
 void log_decision(Worker&, const Request&, const policy::LedgerEntry&);
-/// Returns an attempt's status, or the stage and cause of its failure, and the decision: `503,
-/// retryable_status`.
+/// Returns the outcome of an attempt (the status, or the stage and cause of the failure) and the reason of
+/// the decision, for example `503, retryable_status`.
 std::string outcome_text(const policy::LedgerEntry&);
 /// Logs a rejected request: the cause, the listener, the client, and what to do.
 void log_rejection(Worker&, const Request&, const http::Reply&, http::Rejection);

@@ -49,7 +49,8 @@ class BodyWriter {
     pieces_.add(last_);
   }
 
-  /// Sends as many bytes as the kernel takes at once. Returns false if `send_rest` must send the others.
+  /// Sends as many bytes as the kernel takes at once. Returns false if `send_rest` must send the remaining
+  /// bytes.
   bool send_now(net::Stream& client, ErrorCode& error) {
     error = client.write_now(pieces_);
     if (!error && !pieces_.empty()) return false;

@@ -15,8 +15,8 @@ using telemetry::LimitHit;
 
 namespace {
 
-// Returns true if the protocol names of the metrics are those of DetectedProtocol in the same order, without
-// the first name, `more`.
+// Returns true if the metrics use the same protocol names as DetectedProtocol, in the same order. The first
+// name of DetectedProtocol, `more`, is not in the metrics.
 constexpr bool has_same_names() {
   constexpr auto& ours = policy::names_of<DetectedProtocol>;
   constexpr auto& counted = policy::names_of<telemetry::Protocol>;

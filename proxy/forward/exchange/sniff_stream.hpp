@@ -6,9 +6,9 @@
 
 namespace reprise::forward {
 
-/// Returns true if the client's first bytes are read before anything is dialled: because the stream was
-/// redirected, so that only these bytes can name the host, or because TLS to the requested host is
-/// intercepted.
+/// Returns true if the client's first bytes are read before an upstream is dialled. This is done for a
+/// redirected stream, because only these bytes can name the host. It is also done if TLS to the requested
+/// host is intercepted.
 bool sniffs_before_dial(const Route&, const TunnelRequest&);
 
 /// Stores the detected protocol in `tunnel.words` and, for TLS, the ClientHello's contents in `tunnel.tls`.

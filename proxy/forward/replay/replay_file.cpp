@@ -83,7 +83,7 @@ void ReplayFile::write(Piece piece) {
                          piece = std::move(piece)]() mutable {
     const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
     const std::size_t count = piece.count;
-    // Releases the memory here, without waiting for the io thread.
+    // The disk thread releases the memory itself, because the io thread may be busy.
     piece.give_back(store.spare_buffers());
     asio::post(executor, [link = std::move(link), count, error] {
       if (link->file != nullptr) link->file->written(count, error);

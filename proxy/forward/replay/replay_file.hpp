@@ -32,7 +32,7 @@ class ReplayFile {
   /// Copies the bytes. Takes nothing, logs the cause and returns false if the body cannot be held any longer:
   /// the disk or the memory limit is reached, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
-  /// Like the other `append`, but uses memory that was already taken from `store.memory()`.
+  /// Like `append(bytes)`, but uses `memory`, which was already taken from `store.memory()`.
   [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
   /// Appends bytes that were held in memory, as `append` does. The memory is given back once the bytes are on
   /// disk. If the call returns false, both arguments are unchanged.
@@ -127,7 +127,7 @@ class ReplayFile {
   const Instant until_;
   std::string filling_;
   Allotment filling_memory_;
-  /// The current waits. There may be two, because two concurrent attempts may both wait.
+  /// The pending waits for the disk. There may be two, because two concurrent attempts may both wait.
   const std::shared_ptr<std::vector<net::Pause*>> waiting_ = std::make_shared<std::vector<net::Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};

@@ -52,7 +52,7 @@ class ReplayStore {
   SpareBuffers& spare_buffers() { return spare_buffers_; }
   std::shared_ptr<TemporaryFile> make_file() { return std::make_shared<TemporaryFile>(calls_, folder_); }
 
-  /// Runs the job on the disk thread, after all earlier jobs. Discards it after `stop`.
+  /// Runs the job on the disk thread, after all earlier jobs. Discards the job if `stop` was called before.
   template <typename Job>
   void on_disk_thread(Job job) {
     asio::post(disk_executor_, std::move(job));

@@ -61,7 +61,7 @@ class RequestBody final : public net::Cancellable {
   /// Appends the trailer lines that are passed to the upstream (row J1).
   void append_trailers(std::string& out) const;
   std::uint64_t received() const { return received_; }
-  /// Returns why a step was `malformed`.
+  /// Returns why `next` or `count` returned `malformed`.
   http::Rejection malformation() const {
     if (received_ + unheld_.size() > limits_.most) return http::Rejection::content_too_large;
     return uncounted_ ? http::Rejection::length_required : reader_.malformation();

@@ -28,7 +28,8 @@ class Outgoing {
 
   const Incoming& in;
   const Route& route;
-  /// The head that every attempt sends. The blank line at its end is missing if `ends_head_by_attempt()`.
+  /// The head that every attempt sends. The blank line at its end is missing if `ends_head_by_attempt()`
+  /// returns true.
   std::string head;
   RequestBody body;
   AttemptVia via = AttemptVia::in_the_head;
@@ -74,7 +75,8 @@ class Outgoing {
   void clear();
 
  private:
-  // Caches of the results, so that the head and the body are evaluated only once.
+  // Caches: the names that Connection lists in `head`, and the result of the idempotency rule for the whole
+  // body. Each is computed only once.
   mutable std::optional<http::NamedByConnection> named_;
   mutable std::optional<policy::Idempotency> by_body_;  // set only when the whole body is held
 };

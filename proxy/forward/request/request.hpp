@@ -1,4 +1,4 @@
-// One request in flight: all its parts.
+// All data of one request in flight.
 #pragma once
 
 #include <optional>

@@ -23,9 +23,9 @@ struct Route {
 
   /// Chooses the first matching route of the snapshot.
   void choose(const policy::RequestView&);
-  /// Returns true if the request is sent to the parent proxy in absolute-form. False for TLS, and for
-  /// requests for or inside a tunnel: these pass through a tunnel of the parent, because the parent must not
-  /// read them.
+  /// Returns true if the request is sent to the parent proxy in absolute-form. Returns false if the upstream
+  /// is reached over TLS, if the request asks for a tunnel, or if it was sent inside one. The parent must not
+  /// read such requests, so they pass through a tunnel of the parent.
   bool is_for_parent() const { return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr; }
   /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {

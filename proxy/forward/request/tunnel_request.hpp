@@ -16,10 +16,10 @@ namespace reprise::forward {
 /// Formats replies in the protocol in which the client asked for the byte stream.
 class StreamProtocol {
  public:
-  /// Appends the reply that the stream is open. Appends nothing if the protocol has no such reply.
-  /// `own_fields`: header lines of this proxy, which only HTTP replies contain.
+  /// Appends the reply which reports that the stream is open. Appends nothing if the protocol has no such
+  /// reply. `own_fields`: header lines of this proxy, which only HTTP replies contain.
   virtual void append_opened(std::string_view own_fields, std::string& out) const = 0;
-  /// Appends the reply that no stream can be opened; the reply contains the cause. Returns false, and appends
+  /// Appends the reply which reports that no stream can be opened, with the cause. Returns false, and appends
   /// nothing, if the client expects an HTTP response.
   virtual bool append_failed(policy::Cause, std::string& out) const = 0;
   /// Returns false if the client named no host, because its connection was redirected to this proxy. The host
@@ -34,8 +34,8 @@ class StreamProtocol {
 enum class TunnelProgress : std::uint8_t {
   asked,   ///< the client waits for the reply
   opened,  ///< the client knows that the stream is open, or expects no reply
-  /// The client has received that reply and sent exactly one ClientHello, which is in `early` and may be sent
-  /// again.
+  /// The client knows that the stream is open, and has sent exactly one ClientHello. The ClientHello is in
+  /// `early` and may be sent again.
   hello_held,
 };
 

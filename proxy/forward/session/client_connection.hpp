@@ -36,7 +36,7 @@ struct ConnectionEnds {
   tcp::endpoint listener;
 };
 
-/// Frees one of the client places that `limits.connections` allows.
+/// Deleter that ends the counting of one client towards `limits.connections`.
 struct LeavePlace {
   void operator()(Shared* shared) const {
     shared->metrics.client_disconnected();
@@ -44,8 +44,8 @@ struct LeavePlace {
   }
 };
 using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
-/// Returns the place of a client that is already counted in the gauge `client_connections`. Destroying the
-/// result frees the place.
+/// Returns an object for a client that is already counted in the gauge `client_connections`. Its destruction
+/// ends the counting of this client.
 ClientPlace place_of_client(Shared&);
 
 /// A client's connection with its settings. The listener passes it to a session; a session may pass it to a
