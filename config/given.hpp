@@ -35,7 +35,8 @@ class GivenValues {
   /// mapping never contains `idempotent`, because only the rule of a route says which repeated requests its
   /// upstream can handle.
   const Node& over_routes() const { return over_routes_; }
-  /// In each problem that one of these values causes, replaces the path by the name of the flag or variable.
+  /// In each problem that the value of a flag or variable causes, replaces the path by the name of that flag
+  /// or variable.
   void name_sources(std::vector<Problem>&) const;
   /// Returns the values in the order of the shortcut table. Call after put_into.
   std::vector<GivenValue> take() { return std::move(given_); }

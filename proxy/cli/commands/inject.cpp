@@ -111,8 +111,8 @@ void print_file_notes(const InjectArguments& given, const tools::Injected& done)
   print_remark(given.file, "note", "left unchanged, because they do not run pods: " + kinds);
 }
 
-/// Returns true if the sidecar can use the configuration. Prints the problems of the configuration. Variables
-/// in the configuration were replaced with their values in this process.
+/// Returns true if the sidecar can use the configuration. Prints the problems of the configuration. The
+/// variables in the configuration have been replaced with the values that they have in this process.
 bool is_usable(const config::Loaded& loaded, const std::string& file) {
   print_problems(loaded, file);
   if (!loaded.settings) return false;

@@ -120,7 +120,7 @@ class Page {
   }
 
   // Converts a table row to a tagged paragraph. The tag is the first cell. The text starts with the cell in
-  // the column `meaning`. Each other cell follows, after the name of its column.
+  // the column `meaning`. Each remaining cell follows, preceded by the name of its column.
   void row(std::string_view line) {
     end_paragraph();
     std::vector<std::string> cells = cells_of(line);

@@ -37,8 +37,8 @@ struct OneAttempt {
   /// connection.
   std::optional<Instant> deadline;
   Response& response;  ///< receives the response head, with the body unread; stays empty if no head arrives
-  /// Written at the end of the attempt. A return value of the coroutine would cost every request another
-  /// copy.
+  /// Written at the end of the attempt. If the coroutine returned the result, the result would be copied once
+  /// more in every request.
   AttemptResult result{};
 };
 

@@ -41,7 +41,7 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   // protocol.
   take_early(early, request.out.body.read_beyond());
   // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
-  // receiver pauses, because it also counts the time for which the receive window is closed.
+  // receiver pauses, because this timeout also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection->stream().set_user_timeout(idle);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);

@@ -11,10 +11,10 @@ struct Relayed {
   enum class End : std::uint8_t { complete, broken, client_gone };
   End end = End::complete;
   policy::Cause cause = policy::Cause::truncated;  ///< only for `broken`
-  /// Number of body bytes sent to the client. If `end` is `complete` or `broken`, the kernel has accepted all
-  /// of them for sending.
+  /// Number of relayed body bytes. If `end` is `complete` or `broken`, the kernel has accepted all of them
+  /// for sending.
   std::uint64_t bytes = 0;
-  bool stalled = false;  ///< only for `broken`: the upstream sent no byte for `stall_limit_of`
+  bool stalled = false;  ///< only for `broken`: no byte of the body arrived within its idle limit
 };
 
 /// Sends `head` first; `head` is empty if a stalled body continues. A body without a new byte for

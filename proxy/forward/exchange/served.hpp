@@ -12,7 +12,8 @@ struct Served {
   telemetry::Ending ending = telemetry::Ending::complete;
   int status = 0;
   bool own_response = false;
-  std::uint64_t request_bytes = 0;  ///< bytes through a tunnel; RequestBody counts all others
+  /// Bytes from the client in a tunnel; RequestBody counts those of request bodies.
+  std::uint64_t request_bytes = 0;
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
   telemetry::Carried carried = telemetry::Carried::nothing;

@@ -17,7 +17,7 @@ enum class UploadEnd : std::uint8_t {
   upstream_failed,   ///< EPIPE, reset or no progress; a response may nevertheless have arrived
   upstream_stalled,  ///< like `upstream_failed`, but detected by TCP_USER_TIMEOUT
   client_gone,       ///< the client left before the end of its body
-  client_stalled,    ///< the client sent no byte of its body for the idle limit
+  client_stalled,    ///< the client sent no byte of its body within the idle limit
   malformed,         ///< the client's chunked coding is malformed
   replay_lost,       ///< the bytes held on disk cannot be read back
   stopped,           ///< ended by `stop`
