@@ -67,8 +67,8 @@ class UpstreamConnection final : public Timed {
   void expire_at(Instant end) { expires_ = end; }
   /// Returns the number of the connection, from 1, which is unique in its pool.
   std::uint64_t number() const { return number_; }
-  /// Makes the connection return to that pin instead of the pool (row F2). Precondition: the pin outlives the
-  /// use of the connection.
+  /// Reserves the connection for the client of `pin`: after use it returns to `pin` and not to the pool (row
+  /// F2). Precondition: `pin` outlives the use of the connection.
   void pin_to(Pin& pin) { pin_ = &pin; }
 
  protected:
@@ -105,7 +105,7 @@ struct Upstream {
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< idle connections, the most recently used last
   policy::IdleLife idle_life;        ///< how long the upstream keeps idle connections, as observed
   std::shared_ptr<Upstream> parent;  ///< the parent proxy, if there is one
-  unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the name (row N2)
+  unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the host (row N2)
   /// Addresses at the last dial, if the host name has several.
   std::vector<policy::UpstreamAddress> addresses;
   bool evicted = false;    ///< the pool has evicted this upstream and closes connections that are returned
@@ -117,7 +117,7 @@ struct Upstream {
   /// Applies for a minute after the last HTTP/1.0 response.
   bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the
-  /// shared table.
+  /// table of budgets that all threads share.
   struct KnownBudget {
     policy::BudgetPolicy policy;
     BudgetKind budget_kind;
@@ -125,12 +125,12 @@ struct Upstream {
   };
   std::vector<KnownBudget> budgets;
   std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>>
-      circuits;                              ///< circuits used so far
-  std::shared_ptr<policy::HostPause> pause;  ///< null until it is used
+      circuits;                              ///< circuits used for this upstream so far
+  std::shared_ptr<policy::HostPause> pause;  ///< the host's pause; null until first used
 };
 
-/// Returns true if the filter denies the address. If a parent proxy resolves the host, returns true also if
-/// the filter denies the host itself.
+/// Returns true if the filter denies the address, or if a parent proxy resolves the host and the filter
+/// denies the host.
 bool is_denied(const AddressFilter&, const Upstream&, const policy::UpstreamAddress&);
 
 /// Which idle connections may be used, so that a non-idempotent request never uses a stale connection (row
@@ -169,9 +169,9 @@ class Pool {
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
 
-  /// Returns an idle connection without FIN and unsolicited bytes; null if there is none. The connection has
-  /// not been idle for longer than the upstream is known to keep idle connections. It is not one of the
-  /// `recent` connections, and does not go to an address in `not_to`.
+  /// Returns an idle connection that has received no FIN and no unsolicited bytes; null if there is none. The
+  /// connection has not been idle for longer than the upstream is known to keep idle connections. It is not
+  /// one of the `recent` connections, and does not go to an address in `not_to`.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});
@@ -209,7 +209,7 @@ class Pool {
   BudgetTable& budgets_;
   HostGuards& host_guards_;
   telemetry::Metrics& metrics_;
-  Order order_;  ///< the most recently used upstream first
+  Order order_;  ///< upstreams; the most recently used is first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
   std::shared_ptr<Upstream> parent_;
   ParentExceptions exceptions_;  ///< hosts that are reached without `parent_`

@@ -20,7 +20,7 @@ namespace reprise::net {
 /// The expiry time of one of this proxy's own certificates.
 struct CertificateEnd {
   telemetry::CertificateUse use = telemetry::CertificateUse::client;
-  std::string name;          ///< `intercept.ca`, or the configuration key and the file of the certificate
+  std::string name;          ///< certificate's name: `intercept.ca`, or its configuration key and its file
   std::int64_t expires = 0;  ///< seconds since 1970
   std::string advice;        ///< advice for a warning: what to do about the expiry
 };

@@ -50,8 +50,8 @@ struct Leave {};
 
 using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
 
-/// The actions that one event returns, at most three. Carry them out in order. Only the last action leads to
-/// another event; the actions before it are `Cancel`.
+/// The actions that follow from one event, at most three. Carry them out in order. Only the last action leads
+/// to another event; the actions before it are `Cancel`.
 class [[nodiscard]] Actions {
  public:
   Actions() = default;

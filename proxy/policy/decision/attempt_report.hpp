@@ -1,4 +1,4 @@
-// The report of the I/O on one attempt.
+// What the I/O code reports to the exchange about one attempt.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace reprise::policy {
 
-/// The observations of the I/O on an attempt. `Exchange` adds its own counts.
+/// What the I/O code observed during one attempt. `Exchange` adds its own counts.
 struct AttemptReport {
   bool reused = false;
   Sent sent = Sent::nothing;
   bool replayable = true;
-  /// Judged at the time of this report, from the part of the request body that is held then.
+  /// Whether the request is idempotent. Judged at the time of this report, from the part of the request body
+  /// that is held at that time.
   Idempotency idempotent = Idempotency::no;
   unsigned number = 0;        ///< number of the attempt; 0 for the running attempt if only one runs
   UpstreamAddress address{};  ///< not used for decisions; only recorded in the ledger

@@ -153,8 +153,8 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
           wait_for(backoff_after(outcome, drawn.highest), hints)};
 }
 
-// A JSON condition can read only a body that is in memory. A request with a longer body therefore does not
-// count as idempotent.
+// A JSON condition can read only a body in memory. If such a condition would have to read a longer body, the
+// request does not count as idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
   // A response can show that a repeat is safe (`retry.refused`), even if the request is not idempotent.
   const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy);

@@ -14,7 +14,7 @@ namespace reprise::policy {
 /// How a delivered body broke, and what can be resumed.
 struct Break {
   Cause cause = Cause::truncated;
-  bool continuable = false;  ///< the rest can be requested with certainty (see `Download`)
+  bool continuable = false;  ///< the rest of the download can be requested with certainty (see `Download`)
   bool progress = false;     ///< the client got body bytes of the attempt that broke
   bool differs = false;      ///< the response to an earlier resume had more bytes than were missing
   /// When the request's signature expires, even if the route ignores signatures: an upstream that checks
@@ -38,8 +38,8 @@ Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, cons
 /// otherwise why no further resume can help.
 Reason reason_after_failure(Cause);
 
-/// Returns the range from which the wait before that resume was drawn, including the hints. The ledger
-/// records it.
+/// Returns the range from which `decide_resume` drew the wait before the next resume. The hints are included.
+/// The ledger records it.
 WaitRange wait_bounds(const ResumeHistory&, const Hints&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -24,7 +24,7 @@ class DeliveredBody {
 
   /// Returns the number of the attempt whose body the client is receiving.
   unsigned attempt() const { return attempt_; }
-  /// Returns true if the rest can be requested after the last break.
+  /// Returns true if the rest of the body can be requested after the last break.
   bool continuable() const { return continuable_; }
   /// Returns the history of the resumes since the client last got a body byte. `wait` is the wait before the
   /// last attempt.

@@ -171,7 +171,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(attempt, outcome, policy_);
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
-    // The client gets the broken response, as it would without `hold`.
+    // The client gets the broken response, as it would without `hold`. The ledger still has it, because the
+    // last entry is never evicted.
     if (is_broken_response(outcome)) response_.arrives(number);  // the last entry is never evicted
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
@@ -297,8 +298,8 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   // A body that broke while it was held back already has a verdict: the reason why the attempt was not
   // retried.
   const bool judged = is_broken_response(ledger_[body_->attempt() - 1].outcome);
-  // The last entry has the verdict. The entry belongs to the attempt that broke, or to the copy that failed
-  // beside that attempt.
+  // The last entry of the ledger has the verdict. The entry belongs to the attempt that broke, or to the copy
+  // that failed beside that attempt.
   Verdict& verdict = ledger_.back().verdict;
   const Verdict before = verdict;
   body_->broke(what, ledger_, now);
@@ -373,8 +374,8 @@ Actions Exchange::uncounted(const AttemptReport& report, const Responded& respon
   return resume_again(response.hints, now, dice);
 }
 
-// Handles a response to a resume request whose status carries no part of the download. Resumes again only if
-// retry.on lists the response.
+// Handles a response to a resume request whose status means that the response has no part of the download.
+// Resumes again only if retry.on lists the response.
 Actions Exchange::resume_refused(const AttemptReport& report, const Responded& response, Instant now,
                                  Dice& dice) {
   if (!policy_.retry.on.lists(response)) return give_up(report, response, Reason::resume_mismatch, now);

@@ -53,8 +53,9 @@ class Exchange {
   /// attempt. Accounts for it in the host's budget at the time when it ended. The exchange continues after
   /// this attempt. Precondition: called before `begin`, in the order of the attempts.
   void take_up(const LedgerEntry&);
-  /// Starts attempt 1. If the host has asked for a pause, either waits until the pause ends (plus a random
-  /// part of the route's first wait), or fails without an attempt. Also fails if the circuit is open.
+  /// Starts attempt 1. If the host has asked for a pause, the key `host_pause` decides: ignore the pause,
+  /// wait until it ends (plus a random part of the route's first wait), or fail without an attempt. Also
+  /// fails if the circuit is open.
   Actions begin(Instant now, Dice&);
   /// Reports that the final response head of the running attempt has arrived.
   Actions responded(const AttemptReport&, const Responded&, Instant now, Dice&);
@@ -154,7 +155,7 @@ class Exchange {
   HostAccount host_;
   HedgeRace race_;
   ResponseAtHand response_;
-  std::optional<DeliveredBody> body_;  ///< set from `Deliver` on
+  std::optional<DeliveredBody> body_;  ///< absent until the exchange returns `Deliver`
   State state_ = State::idle;
   /// Why no further attempt starts: the client has gone, or the proxy shuts down.
   std::optional<Reason> stopped_;

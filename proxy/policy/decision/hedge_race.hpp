@@ -33,9 +33,9 @@ class HedgeRace {
   /// What a step records in the ledger about an attempt.
   enum class Entry : std::uint8_t {
     none,
-    outcome,    ///< the outcome of the attempt
-    verdict,    ///< only the verdict: an earlier step has recorded the outcome
-    cancelled,  ///< cancellation: the attempt still runs and must be stopped
+    outcome,    ///< records the outcome of the attempt
+    verdict,    ///< records only the verdict: an earlier step has recorded the outcome
+    cancelled,  ///< records a cancellation: the attempt still runs and must be stopped
   };
   struct Step {
     State next = State::off;
@@ -43,7 +43,7 @@ class HedgeRace {
     Entry first = Entry::none;
     Entry second = Entry::none;
   };
-  /// Numbers of the two attempts.
+  /// Numbers of attempt 1 and of its copy.
   static constexpr unsigned first = 1;
   static constexpr unsigned second = 2;
 

@@ -48,7 +48,7 @@ Reason HostAccount::admit_copy(Reason judged, Instant now) {
   if (budget != nullptr && judged == Reason::hedged) withdrawn_ = now;
   if (share_.circuit == nullptr) return judged;
   if (share_.circuit->admit(now)) {
-    // In observe mode no copy is sent, so none may occupy the place of a probe.
+    // In observe mode the copy is not sent, so it must not use up the circuit's probe.
     if (judged == Reason::observe_only) share_.circuit->discard(now);
     return judged;
   }

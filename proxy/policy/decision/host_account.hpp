@@ -65,11 +65,12 @@ class HostAccount {
                                  Instant now);
   /// Withdraws a retry from the budget. Returns false if none is left.
   [[nodiscard]] bool pay_for_retry(Instant now);
-  /// Withdraws a retry that only an active route would send; does nothing if the budget is empty.
+  /// Withdraws from the budget a retry that is only observed: an active route would send it. Does nothing if
+  /// the budget is empty.
   void pay_for_observed(Instant now);
-  /// Accounts for a free retry, which replaces a stale attempt and uses what was withdrawn for that attempt.
-  /// If that was refunded, withdraws it again. `given_back` is the result of `account_for` for the stale
-  /// attempt.
+  /// Accounts for a free retry. The retry replaces a stale attempt and uses what was withdrawn from the
+  /// budget for that attempt. If the budget was refunded, withdraws a retry again. `given_back` is the result
+  /// of `account_for` for the stale attempt.
   void pass_payment_on(bool given_back, Instant now);
   /// Refunds the scheduled retry, because it will not start.
   void refund_retry(Instant now);

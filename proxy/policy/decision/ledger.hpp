@@ -21,7 +21,8 @@ struct LedgerEntry {
   Verdict verdict;
   Instant started{};
   Instant ended{};
-  WaitRange bounds{};            ///< range from which the verdict's delay was drawn; zero if it was not drawn
+  /// Range from which the verdict's delay was drawn; zero if the delay was not drawn.
+  WaitRange bounds{};
   UpstreamAddress address{};     ///< address of the upstream, or the last address that was dialled
   std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel has accepted
   /// Retries left in the budget at the verdict; infinite if there is no budget.

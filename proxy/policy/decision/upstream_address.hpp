@@ -9,7 +9,7 @@ namespace reprise::policy {
 struct UpstreamAddress {
   enum class Family : std::uint8_t { none, v4, v6 };
 
-  std::array<std::uint8_t, 16> bytes{};  ///< in network order; IPv4 uses the first four
+  std::array<std::uint8_t, 16> bytes{};  ///< the address in network order; IPv4 uses the first four bytes
   std::uint16_t port = 0;
   Family family = Family::none;  ///< `none` if no address was dialled
 

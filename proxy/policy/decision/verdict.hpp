@@ -22,9 +22,9 @@ struct Facts {
   /// `Cache-Control: no-store`: the body must not be written to disk (RFC 9111 5.2.1.5). Matters only for a
   /// body that is too long for memory.
   bool no_store = false;
-  /// Whether a copy may be sent beside the first attempt. False for a tunnel, for an upgrade to another
-  /// protocol than TLS (RFC 2817 3.1), for credentials that belong to the connection or are valid once, and
-  /// for a request whose copy would fail because the first attempt took effect.
+  /// Whether a copy may be sent beside the first attempt. False for a tunnel, for an upgrade to a protocol
+  /// other than TLS (RFC 2817 3.1), for credentials that belong to the connection or are valid once, and for
+  /// a request whose copy would fail because the first attempt took effect.
   bool copyable = true;
   /// A PUT or PATCH with `If-None-Match: *`: a second execution fails if the first took effect (row N16).
   bool create_only = false;

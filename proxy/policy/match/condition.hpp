@@ -35,7 +35,7 @@ inline constexpr auto& condition_words = names_of<Condition::Kind>;
 struct IdempotencyRule {
   enum class Kind : std::uint8_t { always, never, by_method, any, all };
   Kind kind = Kind::by_method;
-  std::vector<Condition> conditions;  ///< for `any` and `all`
+  std::vector<Condition> conditions;  ///< used only by the kinds `any` and `all`
 
   bool operator==(const IdempotencyRule&) const = default;
   bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }

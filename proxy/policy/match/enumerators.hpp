@@ -45,7 +45,8 @@ inline constexpr auto names_of = []<std::size_t... i>(std::index_sequence<i...>)
 }
 (std::make_index_sequence<count_of<Enum>>{});
 
-/// Returns true if row i of the table belongs to enumerator i. `key` returns the enumerator of a row.
+/// Returns true if the rows of the table are in the order of the enumerators: row i belongs to the enumerator
+/// with the value i. `key` returns the enumerator of a row.
 template <typename Rows, typename Key>
 consteval bool follows_enumerators(const Rows& rows, Key key) {
   for (std::size_t i = 0; i < rows.size(); ++i) {

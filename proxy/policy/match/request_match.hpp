@@ -57,7 +57,7 @@ struct Match {
   std::vector<std::string> methods;  ///< empty for any method
   /// Conditions on the query; all must hold. Without `value`, the parameter must be present. A condition with
   /// the name `*` holds if any parameter has an empty or absent value. A condition with the name `!a,b*`
-  /// holds then too, and also if any parameter has a name that the list after the `!` does not contain.
+  /// holds if any parameter has an empty or absent value, or a name that is not in the list after the `!`.
   std::vector<Condition> query;
   std::vector<Condition> headers;  ///< conditions on header fields; all must hold
   /// At least one of these must match, in addition to `host`; empty for any host.

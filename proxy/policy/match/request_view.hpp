@@ -24,7 +24,7 @@ struct RequestView {
   std::string_view path;   ///< raw, still percent-encoded, starts with '/'
   std::string_view query;  ///< raw, without '?'
   const FieldLines* fields = nullptr;
-  /// The request asks to switch this connection to another protocol than HTTP (RFC 9110 7.8).
+  /// The request asks to switch this connection to a protocol other than HTTP (RFC 9110 7.8).
   bool changes_protocol = false;
 };
 

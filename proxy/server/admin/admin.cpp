@@ -98,8 +98,8 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-// Makes room for a connection. Returns false if there is none because every response is progressing; the
-// caller then closes the new connection.
+// Makes room for a new connection, if necessary by closing another one. Returns false if every response is
+// progressing, so that no connection may be closed. The caller then closes the new connection.
 bool find_room(AdminServer& server) {
   if (server.visits.has_room()) return true;
   return count_room(server, server.visits.make_room());

@@ -32,8 +32,8 @@ struct AdminPages {
 
 /// Serves connections until the acceptor is closed.
 /// - At most `most` connections are open at a time. A further connection closes the one that has waited
-///   longest for a request (row L9), or else one whose response does not progress. A few places are reserved
-///   for /livez and /readyz.
+///   longest for a request (row L9), or else one whose response does not progress. A few connections are
+///   reserved for /livez and /readyz.
 /// - Each connection has at most one request on the page thread.
 /// - A head must arrive within timers.header; an idle connection is closed after timers.keep_alive.
 /// - Methods other than GET and HEAD get 405.

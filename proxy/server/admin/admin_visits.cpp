@@ -10,7 +10,8 @@ namespace {
 constexpr Duration page_stall_limit = std::chrono::seconds(1);
 constexpr std::size_t most_probe_places = 4;
 
-// Returns how many of `places` the pages may use. One place in sixteen is reserved for probes.
+// Returns how many of `places` connections may get a page at the same time. One connection in sixteen is
+// reserved for probes.
 std::size_t pages_among(std::size_t places) {
   return places < 2 ? places : places - std::clamp<std::size_t>(places / 16, 1, most_probe_places);
 }

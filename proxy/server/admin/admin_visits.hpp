@@ -76,7 +76,7 @@ class AdminVisits {
   /// none waits, the one whose response has not progressed for longest. Returns false if every response is
   /// progressing.
   bool make_room();
-  /// Returns true if another page may be built. A few places are reserved for probes.
+  /// Returns true if another page may be built. A few connections are reserved for probes.
   bool has_room_for_page() const { return pages_ < most_pages_; }
   /// Closes the connection whose page has not progressed for longest. Returns false if every page is being
   /// built or is progressing.

@@ -69,7 +69,9 @@ struct ControlSocket::Caller {
 
   Socket socket;
   asio::steady_timer timer;
-  bool is_awaited = true;  ///< the proxy waits for the caller; false while the caller waits for a response
+  /// True while the proxy waits for the caller to send or to read. False while the caller waits for a
+  /// response.
+  bool is_awaited = true;
 };
 
 struct ControlSocket::Calls {
@@ -235,7 +237,7 @@ Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) 
   const std::string text = (response.succeeded ? "ok\n" : "error\n") + response.text + "\n";
   limit(caller);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
-  // The reader gets the sent bytes even if `then` ends this process, because a unix socket keeps them.
+  // The caller gets the sent bytes even if `then` ends this process, because a unix socket keeps them.
   if (response.then) response.then();
   // Reads the rest of the input, because the kernel would discard the response if unread bytes remained at
   // the close.

@@ -39,7 +39,7 @@ class ControlSocket {
   static constexpr std::size_t longest_command = 1024;
   static constexpr std::chrono::seconds patience{5};
 
-  /// Must be called exactly once, on any thread.
+  /// Sends the response to one command. Must be called exactly once, on any thread.
   using Respond = std::function<void(ControlResponse)>;
   using Commands = std::function<void(const std::vector<std::string>& words, const Respond&)>;
 

@@ -45,8 +45,8 @@ void EventFeed::Reader::disconnect() {
 EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& page_thread, Make make, FeedLimits limits)
     : page_thread_(page_thread), make_(std::move(make)), limits_(limits), next_(io) {}
 
-// Waits for the end of a reader, which sends nothing more. The socket becomes readable at the reader's end,
-// or for unsolicited bytes, which are ignored.
+// Waits until a reader disconnects: its socket then becomes readable. Unsolicited bytes make the socket
+// readable too; they are ignored.
 void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
   reader->visit.socket().async_wait(tcp::socket::wait_read, [weak = std::weak_ptr(reader)](ErrorCode error) {
     const auto there = weak.lock();

@@ -7,9 +7,9 @@
 
 namespace reprise::server {
 
-/// Returns the format that `Accept` prefers. Returns OpenMetrics only if `Accept` names it, without a version
-/// or with 1.0.0, and prefers it to the text format: no item for the text format has a higher weight, or the
-/// same weight and an earlier place. `accept`: all fields of that name, joined by commas.
+/// Returns OpenMetrics if `Accept` names it (without a version, or with version 1.0.0) and prefers it to the
+/// text format; otherwise returns the text format. The format with the higher weight is preferred; if the
+/// weights are equal, the format that is listed first. `accept`: all fields of that name, joined by commas.
 telemetry::Exposition exposition_for(std::string_view accept);
 
 /// Returns true if the response should use gzip: `Accept-Encoding` gives gzip a weight above 0, and at least

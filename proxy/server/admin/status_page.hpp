@@ -6,7 +6,7 @@
 
 namespace reprise::server {
 
-/// The parts that the build embeds from the files of proxy/server/admin/page.
+/// The texts that the build embeds from the files of proxy/server/admin/page.
 struct PageTexts {
   std::string_view document;  ///< contains the markers `<!-- style -->` and `<!-- script -->`
   std::string_view style;
@@ -15,11 +15,13 @@ struct PageTexts {
 PageTexts page_texts();
 
 struct StatusPage {
-  std::string text;    ///< HTML in UTF-8, including style and script
-  std::string policy;  ///< Content-Security-Policy: allows its style, its script, requests to this origin
+  std::string text;  ///< HTML in UTF-8, including style and script
+  /// Content-Security-Policy. Allows the page's own style and script, and requests to the page's origin.
+  std::string policy;
 };
 
-/// Joins the parts. Throws std::logic_error if a marker is missing.
+/// Puts the style and the script in the place of their markers. Throws std::logic_error if a marker is
+/// missing.
 StatusPage make_status_page(const PageTexts&);
 /// Returns the shipped page; made once.
 const StatusPage& status_page();

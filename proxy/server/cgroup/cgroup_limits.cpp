@@ -17,7 +17,8 @@
 namespace reprise::server {
 namespace {
 
-// Enough for a host with thousands of containers: it has as many mounts, each a few hundred bytes long.
+// Maximum number of bytes to read from a file. Enough for /proc/self/mountinfo on a host with thousands of
+// containers, where each container adds a mount: a line of a few hundred bytes.
 constexpr std::size_t longest_text = 4 * 1024 * 1024;
 
 // Returns the content of a file; empty if it cannot be read. Special files are not read, because they may

@@ -17,7 +17,7 @@ struct Limits {
 
 /// Returns the lowest limits of all groups that contain this process and of their parents, in versions 1 and
 /// 2. `root` is a prefix of every path, empty except in tests. Ignores what cannot be read; throws only if
-/// memory runs out. Reads files: not for an io thread.
+/// memory runs out. Must not be called on an io thread, because it reads files.
 Limits read_limits(const std::string& root = {});
 
 /// Returns text such as `0.5 CPUs`, rounded to three decimals.

@@ -23,8 +23,8 @@ struct Remark {
 
 struct Fitted {
   std::size_t replay_memory_bytes = 0;  ///< resulting value of `limits.replay_memory`
-  std::vector<Remark> notes;            ///< about lowered values
-  std::vector<Remark> warnings;         ///< about configured values that were kept
+  std::vector<Remark> notes;            ///< about defaults that were lowered
+  std::vector<Remark> warnings;         ///< about configured values that exceed a limit but were kept
 };
 
 /// Fits the settings to the limits. `says_replay_memory`: the configuration file sets `limits.replay_memory`,

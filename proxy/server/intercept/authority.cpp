@@ -16,7 +16,7 @@
 namespace reprise::server {
 namespace {
 
-// Certificates begin an hour ago, because a client's clock may be slow.
+// A certificate is valid from one hour before its creation, because a client's clock may be slow.
 constexpr std::int64_t backdated = 3600;
 constexpr std::size_t longest_common_name = 64;
 constexpr std::size_t longest_name = 253;
@@ -74,8 +74,8 @@ struct FreeConstraints {
 };
 using Constraints = std::unique_ptr<NAME_CONSTRAINTS, FreeConstraints>;
 
-// Returns the name constraints. Null if there are none, or if they are not critical and clients may ignore
-// them.
+// Returns the name constraints of the certificate. Null if there are none, or if they are not critical,
+// because clients may then ignore them.
 Constraints constraints_of(X509* certificate) {
   int critical = 0;
   Constraints found(static_cast<NAME_CONSTRAINTS*>(

@@ -25,8 +25,8 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, FreeCertificate>;
 /// A certificate for one host, and the time to replace it.
 struct Leaf {
   std::shared_ptr<const net::TlsServer> server;
-  /// Seconds since 1970. The current time is earlier only if the clock was set back; the certificate is then
-  /// not valid yet.
+  /// Start of the validity, in seconds since 1970. If the current time is earlier, the clock was set back,
+  /// and the certificate is not valid yet.
   std::int64_t begins = 0;
   std::int64_t renew_at = 0;  ///< seconds since 1970
 

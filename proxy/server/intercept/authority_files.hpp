@@ -29,8 +29,8 @@ void check_authority(const Authority&, const config::Intercept&, const std::stri
 std::shared_ptr<const Authority> load_authority(const config::Intercept&, const std::string& at,
                                                 std::int64_t now);
 
-/// Writes the key as PEM with mode 0600 to a new file; never overwrites one. Root gives the file to the
-/// service's account, as `owner_of_key_file` decides. Throws InterceptError.
+/// Writes the key as PEM with mode 0600 to a new file; never overwrites one. If run by root, gives the file
+/// to the service's account, as `owner_of_key_file` decides. Throws InterceptError.
 void write_new_key(const std::string& file, EVP_PKEY*);
 /// Replaces a file atomically, with mode 0644. Creates missing folders. Throws std::runtime_error.
 void replace_file(const std::string& file, std::string_view content);

@@ -213,7 +213,8 @@ Edition AdminViews::edition(bool whole) {
   for (std::size_t i = 0; i < facts.routes.size(); ++i)
     moved.push_back(!same_routes || facts.routes[i].requests != edition_before_.requests[i]);
   Edition edition;
-  // Readers that have already received the minute need only its new part, unless the routes have changed.
+  // Readers that already have the counts of the last minute need only the new seconds, unless the routes have
+  // changed.
   if (whole || !same_routes) add_minute(facts, current);
   std::optional<telemetry::StatusMinute> minute;
   if (same_routes) minute.swap(facts.minute);

@@ -36,8 +36,8 @@ class Arrivals {
   std::size_t arrived_ = 0;
 };
 
-/// Lends the ports of listeners that move to another address, for the lifetime of this object. The acceptors
-/// belong to the first io thread.
+/// Lends the ports of listeners that move to another address: during the lifetime of this object, the new
+/// listeners can bind these ports. The acceptors belong to the first io thread.
 class LentPorts {
  public:
   LentPorts(asio::io_context& io, std::vector<std::shared_ptr<BoundListener>> listeners,

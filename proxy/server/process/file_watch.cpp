@@ -122,8 +122,8 @@ unsigned FileWatch::take_requests() {
 }
 
 FileWatch::Woken FileWatch::wait() {
-  // A link may have got a new target since the last call. The folder of the new target is watched from now
-  // on, and the first check detects a change before that.
+  // A link may have got a new target since the last call. From now on, the folder of the new target is
+  // watched. The first check detects a change that happened earlier.
   watch_folders();
   bool events_pending = true;
   Steady::time_point first = Steady::now();  // time of the first event since the last check

@@ -84,7 +84,8 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  /// Serves until it is stopped, and all requests have ended or shutdown.grace has passed.
+  /// Serves until the proxy is stopped. Then returns when all requests have ended or `shutdown.grace` has
+  /// passed.
   void run();
   /// Starts the same graceful shutdown as SIGTERM. Thread-safe.
   void stop();

@@ -15,8 +15,8 @@ namespace reprise::server {
 struct ReloadReport {
   bool succeeded = false;
   std::string hash;                ///< hash of the current configuration
-  std::int64_t unix_time = 0;      ///< end of the reload, in seconds since 1970; 0 if there was none yet
-  std::vector<std::string> words;  ///< warnings if it succeeded, else errors with file:line:col
+  std::int64_t unix_time = 0;      ///< end of the reload, in seconds since 1970; 0 if there was no reload yet
+  std::vector<std::string> words;  ///< warnings if the reload succeeded, else errors with file:line:col
 };
 
 /// Owns the thread that reloads. The thread runs from `start` to `stop`.

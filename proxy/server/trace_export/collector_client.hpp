@@ -51,8 +51,8 @@ class CollectorClient {
   config::Collector connected_to_;
   std::shared_ptr<const net::TlsClient> tls_;     ///< null before the first TLS connection
   std::optional<std::string> tls_file_;           ///< file of the certificates that `tls_` trusts
-  std::string why_unproved_;                      ///< error of the last dial
-  Posted::End stopped_ = Posted::End::responded;  ///< why the post was stopped; `responded` if it was not
+  std::string why_unproved_;                      ///< error of the last attempt to set up TLS
+  Posted::End stopped_ = Posted::End::responded;  ///< why the post was stopped; `responded`: not stopped
   bool posting_ = false;
 };
 

@@ -46,8 +46,8 @@ void SpanExporter::Loop::run() {
   io_.run();
 }
 
-// Wakes `work` at each event on the eventfd of the bell. Starts the time limit of the shutdown after `finish`
-// was called.
+// Wakes `work` at each event on the eventfd `bell_`. Starts the time limit of the shutdown after `finish` was
+// called.
 Task<void> SpanExporter::Loop::watch_bell() {
   bool ending = false;
   for (;;) {

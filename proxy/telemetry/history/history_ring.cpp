@@ -6,8 +6,8 @@
 namespace reprise::telemetry {
 namespace {
 
-// In place of an entry's size, marks the end of the used memory: the next entry is at the beginning of the
-// memory.
+// This value in place of an entry's size marks the end of the used memory. The next entry is at the beginning
+// of the memory.
 constexpr std::uint32_t wrapped = 0;
 
 // Usual size of an entry: one attempt and texts of usual length.

@@ -19,8 +19,8 @@ class HistoryRing {
   /// Keeps the request, unless its entry is larger than the memory. `path`: true if the path of the request
   /// may be kept.
   void keep(const ExchangeRecord&, bool path);
-  /// Returns the request with this number. The second function returns the newest request with this
-  /// X-Request-Id. Both return null if no such request is kept.
+  /// Finds a request by its number, or finds the newest request with this X-Request-Id. Returns nothing if no
+  /// such request is kept.
   std::optional<HistoryEntry> find(std::uint64_t number) const;
   std::optional<HistoryEntry> find(std::string_view request_id) const;
   /// Calls `visit(HistoryEntry)` for the newest requests with a number above `after`: at most `most`, oldest
