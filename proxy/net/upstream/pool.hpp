@@ -175,8 +175,8 @@ class Pool {
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});
-  /// Reports that a reused connection has ended without a response: the upstream had closed it at `end` at
-  /// the latest. Closes all connections that are stale according to this observation.
+  /// Reports that a reused connection has ended without a response: the upstream had closed the connection at
+  /// `end` or earlier. Closes all connections that are stale according to this observation.
   void ended_after_idle(const UpstreamConnection&, Instant end);
   /// Returns a connection to the pool. Precondition: its last response was read completely. Closes the
   /// connection if the pool is full or closing.

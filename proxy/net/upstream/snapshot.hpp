@@ -26,7 +26,7 @@ struct CertificateEnd {
 };
 
 /// Immutable; thread-safe. A request keeps the snapshot under which it began, so a reload does not affect
-/// running requests. If a reload does not change a part, the old and the new snapshot share that part.
+/// running requests. If a reload leaves an object unchanged, the old and the new snapshot share that object.
 struct Snapshot {
   config::Settings settings;
   std::shared_ptr<const AddressFilter> filter;
@@ -36,8 +36,8 @@ struct Snapshot {
   /// The number of each route in metrics and logs, by route index. A route name has the same number in every
   /// snapshot.
   std::vector<std::size_t> counted_as;
-  /// Maximum number of clients: `limits.connections`, or the number that the file descriptors allow if that
-  /// is lower.
+  /// Maximum number of clients: `limits.connections`, or the number that the limit of open files allows,
+  /// whichever is lower.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
 
   http::HeadLimits head_limits() const {

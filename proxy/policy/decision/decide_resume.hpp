@@ -38,8 +38,8 @@ Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, cons
 /// otherwise why no further resume can help.
 Reason reason_after_failure(Cause);
 
-/// Returns the range from which `decide_resume` drew the wait before the next resume. The hints are included.
-/// The ledger records it.
+/// Returns the range from which `decide_resume` drew the wait before the next resume, including the hints.
+/// The ledger records this range.
 WaitRange wait_bounds(const ResumeHistory&, const Hints&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -9,7 +9,8 @@ namespace {
 
 constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
 
-// Treats a cancelled attempt as possibly sent, because nothing is known about it.
+// Returns the report on a cancelled attempt. The attempt counts as possibly sent, because nothing is known
+// about it.
 AttemptReport report_of_cancelled() {
   AttemptReport report;
   report.sent = Sent::maybe;

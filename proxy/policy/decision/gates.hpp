@@ -24,7 +24,7 @@ Hints honoured(const Hints&, const RoutePolicy&);
 /// from `honoured`.
 bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
-/// The parts of the host's shared state that a route uses.
+/// The shared features of a host (budget, circuit, pause) that a route uses.
 struct HostParts {
   bool budget = false;  ///< a retry budget applies; a route in mode `observe` has a budget of its own
   bool circuit = false;

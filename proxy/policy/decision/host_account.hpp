@@ -12,7 +12,7 @@
 
 namespace reprise::policy {
 
-/// The state shared by all requests to one upstream host. Each part is null if that feature is off.
+/// The state shared by all requests to one upstream host. Each pointer is null if its feature is off.
 struct HostShare {
   HostShare(Budget* for_retries = nullptr, Circuit* breaker = nullptr,  // NOLINT(google-explicit-constructor)
             HostPause* asked_pause = nullptr)
@@ -23,7 +23,7 @@ struct HostShare {
   HostPause* pause;
 };
 
-/// Owned by `Exchange`. Single-threaded; the shared parts are thread-safe.
+/// Owned by `Exchange`. Single-threaded; the objects in `HostShare` are thread-safe.
 class HostAccount {
  public:
   /// The attempt may start now. From now on the circuit counts it.

@@ -63,7 +63,7 @@ constexpr std::array<Reason, reason_count> all_reasons() {
   return all;
 }
 
-/// The response to a request that a reason ends before any attempt.
+/// How the proxy responds if a reason ends a request before any attempt.
 enum class Unattempted : std::uint8_t {
   never,        ///< no response: the reason is given only after an attempt, or the client no longer waits
   forbidden,    ///< the upstream may not be contacted

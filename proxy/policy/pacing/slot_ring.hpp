@@ -18,9 +18,9 @@ class SlotTimes {
   /// Precondition: `window` is above zero. A slot lasts at least one nanosecond.
   explicit SlotTimes(Duration window);
 
-  /// Moves the newest slot to the one that contains `now`. Returns how many slots were entered, at most
-  /// `slots`. If `now` is earlier than the newest slot (another thread may pass such a time), the newest slot
-  /// is kept.
+  /// Makes the slot that contains `now` the newest slot. Returns the number of new slots, at most `slots`. If
+  /// `now` is earlier than the newest slot (another thread may pass such a time), changes nothing and returns
+  /// 0.
   std::int64_t advance(Instant now);
   /// Returns how many slots lie between that time and the newest slot: 0 for the newest slot or later,
   /// `slots` or more if the slot has expired.

@@ -15,7 +15,7 @@
 
 namespace reprise::server {
 
-/// The events of one edition.
+/// One edition: the events that are sent to all readers of /events at the same time.
 struct Edition {
   std::string whole;    ///< whole state, for new readers; empty if there is no new reader
   std::string changes;  ///< changes since the previous edition, for all other readers

@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t mebibyte = 1024 * 1024;
 constexpr const char* replay_memory = "limits.replay_memory";
 
-// Warns of each route whose value exceeds the lowered limit. The warning states the limit too, because no
-// configuration file contains it.
+// Warns of each route whose `replay.memory` exceeds the lowered `limits.replay_memory`. The warning states
+// the lowered value too, because no configuration file contains it.
 void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
   for (std::size_t i = 0; routes != nullptr && i < routes->size(); ++i) {
     const policy::Route& route = (*routes)[i];

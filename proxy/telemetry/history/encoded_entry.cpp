@@ -24,7 +24,7 @@ constexpr std::size_t request_id_place = [] {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &texts.request_id) - all.begin());
 }();
 
-// An encoded entry consists of this header, then the attempts, then the texts without a gap.
+// An encoded entry consists of this header, then the attempts, then the texts, one directly after the other.
 struct StoredRequest {
   std::uint32_t bytes;  ///< size of the whole entry, a multiple of 8
   std::uint32_t left_out;
