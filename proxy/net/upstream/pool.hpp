@@ -45,8 +45,8 @@ class UpstreamConnection final : public Timed {
   ~UpstreamConnection() override;
 
   Stream& stream() { return *stream_; }
-  /// Returns true once the connection has carried a request. If such a connection ends, the server may merely
-  /// have closed it as idle.
+  /// Returns true once the connection has carried a request. If such a connection ends, the server may have
+  /// closed it only because it was idle.
   bool reused() const { return reused_; }
   /// Sets how long the upstream keeps the connection open while it is idle (Keep-Alive: timeout, minus one
   /// second). With zero, the connection is not pooled.

@@ -40,7 +40,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   stale_retry_used_ = stale_retry_used_ || free;
   if (free) return;
   ++charged_;
-  static_cast<void>(host_.pay_for_retry(earlier.ended));  // an empty budget does not undo the retry
+  static_cast<void>(host_.pay_for_retry(earlier.ended));  // the retry counts even if the budget is empty
 }
 
 // The following functions run before an attempt.

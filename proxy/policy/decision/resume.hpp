@@ -63,7 +63,7 @@ struct Continuation {
     whole,  ///< a 200 with the same representation; the client already has its first `skip` bytes
     /// A 200 of the same version (by a field of `resume.validators`), but without a usable length.
     uncounted,
-    mismatch,  ///< a 200 or 206 that is not, or not certainly, the rest of the download
+    mismatch,  ///< a 200 or 206 that may not be the rest of the download
     refused,   ///< another status: the body has no bytes of the download
   };
   Kind kind = Kind::mismatch;

@@ -119,9 +119,9 @@ struct ResumePolicy {
 /// Returns the validators as text: "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
-/// What the client gets if an attempt was lost with an unknown outcome, and a later response may be due to
-/// its effect: the failure of the lost attempt, or the later response with `Reprise-Ambiguous`. `automatic`
-/// means the failure if the method alone makes the request idempotent, otherwise the response.
+/// What the client gets if a lost attempt may have taken effect and so may have caused a later response.
+/// `failure`: the failure of the lost attempt. `response`: the later response, with `Reprise-Ambiguous`.
+/// `automatic`: the failure if the method alone makes the request idempotent, otherwise the response.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
 /// How the client learns that a request broke without a response byte, if the request was sent once and must
 /// not be repeated: by a 502, or by the end of its connection.

@@ -7,7 +7,8 @@
 
 namespace reprise::policy {
 
-/// The `tls` key of a route. Its files also apply to https:// targets, which are never sent in clear text.
+/// The `tls` key of a route. Its files also apply to requests for https:// targets, which are never sent in
+/// clear text.
 struct TlsPolicy {
   bool originate = false;              ///< http:// targets go over TLS too
   std::optional<std::string> ca_file;  ///< the only certificates to trust; absent: the system's certificates

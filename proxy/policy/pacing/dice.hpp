@@ -1,4 +1,5 @@
-// The source of random numbers, passed as an argument: a test passes a seed, the proxy the kernel's entropy.
+// The source of random numbers, passed as an argument. Tests use a fixed seed; the proxy takes its seed from
+// the kernel's entropy.
 #pragma once
 
 #include <cstdint>

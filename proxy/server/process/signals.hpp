@@ -11,7 +11,7 @@
 namespace reprise::server {
 
 /// Makes SIGTERM, SIGINT and SIGQUIT end the process with exit code 0, and ignores SIGHUP, SIGUSR1 and
-/// SIGUSR2. Call first in main: the first process of a container has no default actions.
+/// SIGUSR2. Call first in main, because signals have no default action in the first process of a container.
 void end_at_signals();
 
 /// Blocks the signals that `Signals` reads, permanently, in this thread and in the threads that it starts

@@ -9,8 +9,8 @@
 
 namespace reprise::telemetry {
 
-/// Not thread-safe. Allocates memory only at construction, and touches each page of it only when the page is
-/// first used.
+/// Not thread-safe. Allocates memory only at construction. A page of this memory is not touched before the
+/// first entry is stored in it.
 class HistoryRing {
  public:
   /// Keeps at most `bytes` bytes of entries; with 0 it keeps no request.
