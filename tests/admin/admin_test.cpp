@@ -155,7 +155,7 @@ TEST(Admin, draining_proxy_reports_alive_and_not_ready) {
 
 struct Named {
   std::string_view host;
-  int loopback;  ///< expected status of /metrics if the listener serves only this machine
+  int loopback;  ///< expected status of /metrics if the listener has a loopback address
 };
 
 TEST(Admin, L23_loopback_listener_rejects_a_foreign_host_with_421) {

@@ -1,5 +1,5 @@
-// The fields of a JSON line in the log: the name of each in both dialects, its type, its unit and its
-// meaning.
+// The fields of a JSON line in the log: the name of each in the formats `json` and `otel`, its type, its unit
+// and its meaning.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class FieldOf : std::uint8_t {
   message,    ///< any other line
 };
 
-/// The fields, in the order of the table of fields.
+/// All fields of the JSON lines, in the order of `field_rows`.
 enum class Field : std::uint8_t {
   time,
   level,
@@ -81,9 +81,10 @@ enum class Field : std::uint8_t {
 struct FieldRow {
   Field field;
   FieldOf of;
-  std::array<std::string_view, 2> names;  ///< name by Dialect; empty if that dialect lacks the field
+  std::array<std::string_view, 2>
+      names;  ///< names, indexed by Dialect; empty if that dialect lacks the field
   std::string_view type;
-  std::array<std::string_view, 2> units;  ///< unit by Dialect; may be empty
+  std::array<std::string_view, 2> units;  ///< units, indexed by Dialect; may be empty
   std::string_view meaning;
 };
 

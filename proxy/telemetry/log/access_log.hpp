@@ -46,7 +46,7 @@ class Log {
   /// the exchange was exhausted, also writes one `error` record (clause R24).
   void access(const ExchangeRecord&);
   /// Writes a message, unless its level is below the configured level. Escapes control characters and bad
-  /// UTF-8. The caller must not pass any other harmful text that comes from a client.
+  /// UTF-8. The caller must remove everything else that could do harm from a text that a client sent.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
   /// Returns how many lines were dropped, because the queue (1 MiB) was full or the write failed.
   std::uint64_t dropped() const;

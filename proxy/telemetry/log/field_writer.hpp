@@ -35,7 +35,7 @@ class FieldWriter {
  public:
   explicit FieldWriter(Out& out) : out_(out) {}
 
-  /// Opens the object and writes the name of its first member.
+  /// Opens the JSON object and writes the name of its first member.
   template <Field field>
   void first() {
     constexpr auto& opening = field_opening<dialect, field>;

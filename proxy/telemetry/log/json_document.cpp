@@ -11,7 +11,7 @@
 namespace reprise::telemetry {
 namespace {
 
-// The number with the longest text is the smallest one above 0: without an exponent it has 326 characters.
+// The smallest number above 0 has the longest text: 326 characters without an exponent.
 using Digits = std::array<char, 400>;
 
 // Writes JSON itself, because json::serialize writes 3E1 for 30 and passes on bytes that are not UTF-8.

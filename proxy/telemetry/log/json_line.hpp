@@ -1,4 +1,4 @@
-// The lines of the log as JSON, in either dialect.
+// Writes the lines of the log as JSON, with the field names of either Dialect.
 #pragma once
 
 #include <cstdint>

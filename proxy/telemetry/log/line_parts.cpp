@@ -26,7 +26,7 @@ char* put_padded(char* at, unsigned value, unsigned divisor) {
 
 constexpr std::size_t timestamp_bytes = std::string_view("2026-11-25T10:03:12.345Z").size();
 
-// Writes the time without its milliseconds, and the final Z. Returns the place where the milliseconds belong.
+// Writes a time as in RFC 3339, but leaves a gap for the milliseconds. Returns a pointer to this gap.
 char* put_second(char* at, std::chrono::sys_seconds second) {
   const auto day = std::chrono::floor<std::chrono::days>(second);
   const std::chrono::year_month_day date(day);

@@ -24,8 +24,8 @@ void append_span(std::string& out, policy::Duration);
 /// the path.
 std::string url_of(const ExchangeRecord&, std::string_view route, config::LogPath);
 
-/// Limits of the attempts shown: attempts in the middle are left out, so that a route with unlimited attempts
-/// does not make lines of unlimited length.
+/// A line shows only the first and the last attempts of a request. Its length therefore stays limited, even
+/// if the route allows unlimited attempts.
 inline constexpr std::size_t first_attempts_shown = 24;
 inline constexpr std::size_t last_attempts_shown = 8;
 /// Returns how many of `count` attempts are left out.

@@ -19,13 +19,12 @@
 namespace reprise::telemetry {
 namespace {
 
-// While there are lines, the thread writes them at this interval. After an interval without lines it sleeps
-// until it is woken. So a caller wakes the thread only after an interval without lines, or when the queue
-// fills fast.
+// The writer thread writes the queued lines at this interval. After an interval without lines, it sleeps
+// until a caller wakes it. So a caller wakes it only after such an interval, or when the queue fills fast.
 constexpr std::chrono::milliseconds batch_interval{10};
 constexpr std::chrono::seconds shutdown_limit{1};
-// Time that the destructor waits for the thread after `give_up`. Only a thread that hangs in a write takes
-// longer.
+// Time that the destructor waits for the writer thread after `give_up`. The thread takes longer only if it
+// hangs in a write.
 constexpr std::chrono::milliseconds give_up_limit{100};
 
 // Returns the maximum size of one write. For a pipe this is PIPE_BUF: a pipe that polls as writable takes
@@ -84,8 +83,8 @@ class LineQueue::Drain {
     return written;
   }
 
-  // Waits until the descriptor is writable, or has an error, which write() then reports. Returns false if the
-  // wait was given up.
+  // Waits until the descriptor is writable or has an error; write() then reports the error. Returns false if
+  // `give_up` ended the wait.
   bool await_room() const {
     pollfd polled[2] = {{state_.descriptor, POLLOUT, 0}, {state_.give_up, POLLIN, 0}};
     while (poll(polled, 2, -1) < 0) {

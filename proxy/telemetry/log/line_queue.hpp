@@ -13,15 +13,16 @@
 
 namespace reprise::telemetry {
 
-/// Two buffers of 512 KiB: callers fill one buffer while the thread writes the other buffer. Thread-safe.
+/// Has two buffers of 512 KiB. Callers fill one buffer while the writer thread writes the other buffer to the
+/// descriptor. Thread-safe.
 class LineQueue {
  public:
   static constexpr std::size_t half_bytes = 512 * 1024;
-  /// Fill level at which a caller wakes the thread at once.
+  /// Fill level of a buffer in bytes at which a caller wakes the writer thread at once.
   static constexpr std::size_t crowded_bytes = half_bytes / 2;
 
-  /// Starts the thread. Does not close `descriptor` or change its flags, because other processes may share
-  /// it.
+  /// Starts the writer thread. Does not close `descriptor` or change its flags, because other processes may
+  /// share it.
   explicit LineQueue(int descriptor);
   /// Writes the queued lines, for at most one second. Lines that remain are lost.
   ~LineQueue();
@@ -39,7 +40,8 @@ class LineQueue {
   std::uint64_t dropped() const { return state_->dropped.load(std::memory_order_relaxed); }
 
  private:
-  // State that the thread shares. It outlives the queue if the thread hangs in a write.
+  // State that the queue shares with its writer thread. The state outlives the queue if the thread hangs in a
+  // write.
   struct State {
     explicit State(int descriptor);
     ~State();
@@ -47,19 +49,19 @@ class LineQueue {
     State& operator=(const State&) = delete;
 
     const int descriptor;
-    const int give_up;  ///< eventfd: readable once the thread must stop waiting for `descriptor`
+    const int give_up;  ///< eventfd: readable once the writer thread must stop waiting for `descriptor`
     std::mutex mutex;
     std::condition_variable filled;
     std::condition_variable finished;
     std::string filling;
-    bool idle = false;  ///< the thread sleeps until a caller wakes it
+    bool idle = false;  ///< the writer thread sleeps until a caller wakes it
     bool stopping = false;
     bool done = false;
     std::atomic<std::uint64_t> dropped{0};
   };
   class Drain;
 
-  // Returns true if the thread must be woken.
+  // Adds one line, or drops it and counts it as dropped. Returns true if the writer thread must be woken.
   template <typename Write>
   bool fill(const Write& write) {
     const std::lock_guard lock(state_->mutex);

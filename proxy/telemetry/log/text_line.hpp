@@ -10,13 +10,13 @@
 
 namespace reprise::telemetry {
 
-/// The destination of the log's lines. With the format `auto`, a terminal gets text, and the other
-/// destinations get JSON. The journal gets a priority before each line. It gets no time in lines of text,
-/// because the journal records the time of each line itself.
+/// The destination of the log's lines. With the format `auto`, a terminal gets text and any other destination
+/// gets JSON. For the journal, every line begins with a priority. Lines of text for the journal have no time,
+/// because the journal itself records the time of each line.
 enum class LogReader : std::uint8_t { stream, terminal, journal };
 
-/// Appends the access line with its newline, in local time unless the journal reads it. Values are escaped
-/// and cut, and attempts are left out, as in a JSON line.
+/// Appends the access line with its newline. The line has the local time, unless the journal reads it. Values
+/// are escaped and cut as in a JSON line, and the same attempts are left out.
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, LogReader,
                      std::string& out);
 /// Appends the error record of an exhausted exchange (clause R24). Precondition: the ledger is not empty.

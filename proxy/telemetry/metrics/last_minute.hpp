@@ -52,8 +52,9 @@ class LastMinute {
  public:
   static constexpr std::int64_t seconds = 60;
 
-  /// Begins a new second if a request ended in it. Call before this request is counted. `totals` returns the
-  /// counts so far. Thread-safe: if two threads begin a second, only one of them reads the totals.
+  /// Begins a new second if `second`, in which a request ended, is later than the current second. Call before
+  /// this request is counted. `totals` returns the counts so far. Thread-safe: if two threads begin a second,
+  /// only one of them reads the totals.
   template <typename Totals>
   void before_count(std::int64_t second, const Totals& totals) {
     if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);
@@ -99,8 +100,8 @@ class LastMinute {
   std::atomic<std::int64_t> current_{std::numeric_limits<std::int64_t>::min()};
   mutable std::mutex mutex_;
   Numbers before_;                            ///< totals when the current second began; guarded by mutex_
-  std::vector<CountedSecond<Numbers>> kept_;  ///< a ring; guarded by mutex_
-  std::size_t oldest_ = 0;  ///< index of the oldest second in `kept_`; used once the ring is full
+  std::vector<CountedSecond<Numbers>> kept_;  ///< a ring buffer; guarded by mutex_
+  std::size_t oldest_ = 0;  ///< index of the oldest second in `kept_`; used once `kept_` is full
 };
 
 }  // namespace reprise::telemetry

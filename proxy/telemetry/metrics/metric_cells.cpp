@@ -58,7 +58,7 @@ ClientMetric::Histogram histogram_of(const Distribution& from) {
   return out;
 }
 
-// The metric families of the routes' cells, collected route by route.
+// The metric families of the per-route counters. Every route adds its series to these families.
 struct RouteFamilies {
   MetricFamily requests = family(Metric::requests);
   MetricFamily duration = family(Metric::request_duration);

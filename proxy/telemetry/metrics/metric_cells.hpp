@@ -30,14 +30,14 @@
 
 namespace reprise::telemetry {
 
-// All accesses are relaxed: each cell is independent and orders nothing.
+// All accesses use relaxed memory order, because each counter is independent of all other data.
 using Counter = std::atomic<std::uint64_t>;
 using Level = std::atomic<std::int64_t>;
 
 inline void add_one(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-/// The closed list of values of the label `outcome`. Maps every outcome to its place in the list; the map is
-/// computed once from policy::outcome_label.
+/// The closed list of values of the label `outcome`. Maps every outcome to the index of its value in this
+/// list. The map is computed once, from policy::outcome_label.
 class OutcomeLabels {
  public:
   static constexpr auto words = policy::outcome_labels;
@@ -97,7 +97,8 @@ struct RouteCount {
 };
 
 /// Has the counters of most metrics, and makes metric families of them at each scrape. The registry of
-/// prometheus-cpp has the metrics that rarely change or whose labels come from outside.
+/// prometheus-cpp has the other metrics: they rarely change, or the values of their labels are not known in
+/// advance.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
         std::string_view version, UpstreamLabels upstream_labels);
@@ -109,7 +110,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   prometheus::MetricFamily rejections_by_cause() const;
 
   const OutcomeLabels outcome_labels;
-  const std::vector<std::string> rejections;  ///< values of the `cause` label
+  const std::vector<std::string>
+      rejections;  ///< values of the `cause` label of the metric `rejected_requests`
   GrowingList<RouteCount> routes;
   std::mutex adding;  ///< guards additions to `routes`
   std::vector<Counter> rejected;

@@ -138,8 +138,8 @@ AttemptNumbers numbers_of(const UpstreamCells& cells) {
   return numbers;
 }
 
-// Begins the second in which a request ended. Call before the request is counted, because the counts so far
-// belong to earlier seconds.
+// Begins a new second of the last-minute counts if the request ended in a later second than the requests
+// before. Call before the request is counted, because the counts so far belong to earlier seconds.
 void begin_second(RouteCells& cells, UpstreamCells* upstream, policy::Instant ended) {
   const std::int64_t second = second_of(ended);
   cells.last_minute.before_count(second, [&] { return numbers_of(cells); });

@@ -70,7 +70,7 @@ enum class SpanDrop : std::uint8_t {
   queue_full,     // requests end faster than the collector takes their spans
   unreachable,    // no try reached the collector or got a complete response
   busy,           // the collector responded 429, 502, 503 or 504 to every try
-  refused,        // the collector rejected the whole batch with any other status
+  refused,        // the collector rejected the whole batch with a status other than 429, 502, 503 or 504
   rejected,       // the collector took the batch but rejected these spans
   switched_off,   // a reload removed the collector
   shutting_down,  // no time was left at shutdown
@@ -135,8 +135,8 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
-  /// Sets the time until the first certificate of that use expires, in seconds; absent if no such certificate
-  /// is used. Called at scrape time on a page thread.
+  /// Sets the time in seconds until the first certificate with that use expires; absent if there is no such
+  /// certificate. Called at scrape time on a page thread.
   void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
   /// Sets the fraction of an upstream's budget that is left. Called at scrape time on a page thread.
   /// `upstream`: the label of the upstream.

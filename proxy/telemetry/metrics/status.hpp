@@ -49,10 +49,10 @@ struct StatusFacts {
   std::optional<StatusMinute> minute;  ///< absent if the last minute was not requested
   /// Upstreams that have used some of their budget, with the fraction that is left, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
-  /// State of one upstream. If a member is absent: full budget, closed circuit, no pause.
+  /// State of one upstream. An absent member means a full budget, a closed circuit or no pause.
   struct Upstream {
     std::string name;                   ///< "host:port", or `other`, for which only `attempts` is known
-    Metrics::Counts attempts;           ///< by outcome, if the upstream has a label of its own
+    Metrics::Counts attempts;           ///< attempts by outcome; empty if counted only under `other`
     std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
     std::optional<policy::Circuit::State> circuit;
     std::optional<double> pause_seconds;                     ///< time until the pause ends

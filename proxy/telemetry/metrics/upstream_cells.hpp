@@ -27,14 +27,14 @@ inline constexpr std::string_view other_upstreams = "other";
 struct alignas(64) UpstreamCells {
   explicit UpstreamCells(std::string_view name) : label(name) {}
   const std::string label;  ///< "host:port" or "other"
-  /// Attempts by their place in policy::outcome_labels.
+  /// Number of attempts by outcome, indexed as policy::outcome_labels.
   std::array<std::atomic<std::uint64_t>, policy::outcome_labels.size()> attempts{};
   LastMinute<AttemptNumbers> last_minute;
   Distribution duration{duration_bounds};
 };
 
-/// Which upstreams get a label: the hosts in the configuration, at every port, then the first other upstreams
-/// in traffic.
+/// Selects which upstreams get a label of their own: the hosts in the configuration, at every port, then the
+/// first other upstreams in traffic.
 struct UpstreamLabels {
   std::vector<std::string> configured;  ///< hosts in lower case
   std::size_t most_from_traffic = 32;   ///< limits.labelled_upstreams
@@ -42,13 +42,13 @@ struct UpstreamLabels {
       1024;  ///< maximum number of labels, of configured and other hosts together: limits.upstreams
 };
 
-/// Lives as long as the process. References to its cells stay valid. Thread-safe.
+/// Lives as long as the process. References to its UpstreamCells stay valid. Thread-safe.
 class UpstreamTable {
  public:
   explicit UpstreamTable(UpstreamLabels labels) : labels_(std::move(labels)) {}
 
-  /// Returns the cells of "host:port" (host in lower case), or the cells of `other` if the upstream has no
-  /// label of its own. Takes a lock, so call it once for each upstream and not for each request.
+  /// Returns the counters of "host:port" (host in lower case), or the counters of `other` if the upstream has
+  /// no label of its own. Takes a lock, so call it once for each upstream and not for each request.
   UpstreamCells& cells_of(std::string_view host_port);
   /// Returns the label of the upstream: "host:port", or `other`.
   std::string_view label_of(std::string_view host_port) const;

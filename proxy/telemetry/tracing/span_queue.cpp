@@ -11,7 +11,8 @@ namespace reprise::telemetry {
 namespace {
 
 struct Header {
-  std::uint64_t bytes;  ///< size of this header and its request in bytes; 0: the rest of the memory is unused
+  std::uint64_t
+      bytes;  ///< size of this header and its request in bytes; 0 if the memory after this point is unused
   std::uint64_t random;
 };
 
@@ -33,8 +34,8 @@ void SpanBell::call() const {
   if (const int descriptor = descriptor_; descriptor >= 0) ::eventfd_write(descriptor, 1);
 }
 
-// All reads and writes of the flags are sequentially consistent: either the exporter sees the request, or the
-// io thread sees that it must wake the exporter.
+// All reads and writes of `rung_` and `pressed_` are sequentially consistent: either the exporter sees the
+// request, or the io thread sees that it must wake the exporter.
 void SpanBell::reset() {
   pressed_ = false;
   rung_ = false;

@@ -48,7 +48,7 @@ class SpanBell {
 };
 
 struct QueuedEntry {
-  HistoryEntry story;  ///< without `id` and `route_name`
+  HistoryEntry story;  ///< the request, without `id` and `route_name`
   std::uint64_t random = 0;
 };
 
@@ -64,7 +64,7 @@ class SpanQueue {
   std::optional<QueuedEntry> pop();
 
  private:
-  const std::size_t capacity_;  ///< a multiple of 8
+  const std::size_t capacity_;  ///< size of the memory in bytes, a multiple of 8
   SpanBell& bell_;
   const std::unique_ptr<std::byte[]> bytes_;
   // Total numbers of bytes read and written so far. Each number has its own cache line.

@@ -8,7 +8,7 @@
 namespace reprise::tools {
 
 /// Returns advice on what to change in the route or the request. The text ends with a full stop.
-/// Precondition: the lowest or highest course of the explanation ended with `reason`.
+/// Precondition: `reason` ended one of the two courses of the explanation (`lowest` or `highest`).
 std::string advice(policy::Reason reason, const Explanation&, const policy::RoutePolicy&);
 
 /// Returns the word of `retry.on` that would make this outcome retryable. Empty if no word covers the

@@ -55,9 +55,9 @@ class Rehearsal {
     return actions[0];
   }
 
-  // Passes the attempts before `assumed_.first` to the state machine. If `charged` of that attempt is less
-  // than its number, assumes that attempt 1 met a stale connection: a retry after a stale connection is not
-  // charged.
+  // Passes the attempts before `assumed_.first` to the state machine. If `assumed_.first` has a `charged`
+  // below its `number`, the difference is the number of retries after stale connections, which are not
+  // charged. Assumes that the first attempts met these stale connections.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
     Attempt earlier = first;

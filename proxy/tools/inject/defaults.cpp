@@ -64,8 +64,8 @@ std::string upgraded(const std::string& image, std::string_view version) {
   return image.substr(0, colon + 1) + std::string(version);
 }
 
-/// Sets the requests and limits of the sidecar. Lowers a default request to the limit if it is above the
-/// limit. Returns an error message if a request that an option sets is above the limit.
+/// Sets the requests and limits of the sidecar. If a default request is above the limit, lowers the request
+/// to the limit. Returns an error message if a request that an option sets is above the limit.
 std::optional<std::string> decide_resources(const Pod& pod, const Options& options, Sidecar& sidecar) {
   if (shares_resources(pod) && options.requests.empty() && options.limits.empty()) return std::nullopt;
   const bool guaranteed = is_guaranteed(pod);

@@ -17,7 +17,8 @@ inline constexpr std::string_view eviction_key =
 
 inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
 
-/// Returns the place under which Undo keeps the facts about a key in `annotations` or `labels`.
+/// Returns the place under which Undo stores what inject() did to a key. `list` is the section of the pod's
+/// metadata that has the key: `annotations` or `labels`.
 std::string metadata_place(std::string_view list, std::string_view key);
 
 /// Returns the keys that inject() may add to `annotations` or `labels`.

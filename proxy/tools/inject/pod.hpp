@@ -52,8 +52,8 @@ enum class UndoForm : std::uint8_t {
   whole,   ///< the replaced values, and how many entries were added to each list
 };
 
-/// Selects the additions to the pod's metadata. Fewer are made if other objects share the metadata through a
-/// YAML anchor.
+/// Selects the additions to the pod's metadata. inject() makes fewer additions if other objects share the
+/// metadata through a YAML anchor.
 enum class MetadataForm : std::uint8_t { left_out, annotations, whole };
 
 /// Collects in `Edits` all changes that add reprise to the pod. Returns notes for the author of the manifest,

@@ -15,7 +15,7 @@ namespace reprise::tools {
 /// Environment variable in the container of reprise that stores the facts about the original pod.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 
-/// Facts about the original pod, keyed by place: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
+/// Facts about the original pod, keyed by place, for example `containers.0.env.NO_PROXY`.
 class Undo {
  public:
   /// Reads the facts that our container stores; empty if it stores none.
@@ -63,7 +63,7 @@ class Undo {
   std::optional<std::string> behind(std::string_view word, const std::string& place) const;
 
   std::map<std::string, std::string> facts_;
-  /// How many entries inject() added to each list. The changed text does not show these numbers.
+  /// Number of entries that inject() added to each list. The changed text does not show these numbers.
   std::map<std::string, std::string> counts_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// An error in a part of a line. Thrown and caught only in this file.
+/// An error in a part of a log line. Thrown and caught only in this file.
 struct LineError {
   std::string why;
 };

@@ -39,7 +39,7 @@ constexpr auto sequences = std::to_array<Sequence>({
 std::size_t length_of(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] == 'O') return text.size() < 3 ? 0 : 3;
-  // If another byte than `[` or `O` follows ESC, this byte belongs to the next key. The ESC alone is then the
+  // If a byte other than `[` or `O` follows ESC, this byte belongs to the next key. The ESC alone is then the
   // key Escape.
   if (text[1] != '[') return 1;
   for (std::size_t i = 2; i < text.size(); ++i) {

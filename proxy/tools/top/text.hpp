@@ -23,8 +23,8 @@ struct Charset {
 /// \uXXXX. Precondition: `text` is UTF-8.
 std::string shown(std::string_view text, const Charset&);
 
-/// Returns the width of a text. Precondition: the text was returned by `shown`. The same is true for the
-/// texts of cut, padded, padded_left and wrapped.
+/// Returns the width of a text. Precondition: the text was returned by `shown`. The functions cut, padded,
+/// padded_left and wrapped have the same precondition.
 std::size_t columns_of(std::string_view text, const Charset&);
 /// Returns the text, cut to at most `columns` columns. A text that was cut ends with a mark.
 std::string cut(std::string_view text, std::size_t columns, const Charset&);

@@ -44,7 +44,7 @@ struct UpstreamFigures {
   double attempts_a_second = 0;
 };
 
-/// When readings of the proxy began to fail, and why the last reading failed.
+/// The time at which readings of the proxy began to fail, and why the last reading failed.
 struct Loss {
   std::string why;
   double since = 0;

@@ -39,7 +39,7 @@ std::string draw(const Chart&);
 /// Returns the text escaped for SVG and HTML.
 std::string escaped(std::string_view);
 
-/// Returns the outages of the model as fractions of the duration.
+/// Returns the start and end of each outage of the model, as fractions of the duration.
 std::vector<std::pair<double, double>> bands_of(const Model&);
 
 }  // namespace reprise::tools
