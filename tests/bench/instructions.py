@@ -60,8 +60,8 @@ def configuration(name, folder):
 
 
 def counted(given, names, *options, enough=lambda name, count: True):
-    """Returns for each scenario the count that `least` selects with the predicate `enough`. Starts the proxy once for
-    each configuration."""
+    """Returns the instruction counts of each scenario, as `least` selects them: `enough` says whether a count is low
+    enough. Starts the proxy once for each configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)

@@ -13,7 +13,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def table():
-    """Returns parent, user ticks and system ticks of every process."""
+    """Returns the parent, the user ticks and the system ticks of every process."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -104,8 +104,8 @@ def memory(pids):
 
 
 def machine_ticks():
-    """Returns three numbers of clock ticks, each summed over all cores: stolen by the host of this virtual machine,
-    elapsed, and busy."""
+    """Returns the ticks that the host of this virtual machine took away (steal), all ticks, and the busy ticks. Each
+    number is the sum over all cores."""
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, idle, waiting, irq, softirq, stolen = (int(number) for number in file.readline().split()[1:9])
     busy = user + nice + system + irq + softirq

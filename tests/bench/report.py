@@ -73,7 +73,7 @@ def rows_of(kind, by_target, names, baseline):
 
 
 def tables(samples, baseline, order):
-    """Returns every scenario as a table."""
+    """Returns the tables of all scenarios."""
     lines = []
     for scenario, by_target in samples.items():
         kind = kind_of(scenario)
@@ -95,8 +95,8 @@ def absolutes(by_target):
 
 
 def summary(samples, baseline):
-    """Returns the results of each scenario that results.py stores: ratios and medians of the headline metric, and
-    absolute values."""
+    """Returns what results.py stores for each scenario: the ratios and medians of the headline metric, and absolute
+    values."""
     kept = {}
     for scenario, by_target in samples.items():
         if kind_of(scenario) == "rate" and "direct" in by_target:

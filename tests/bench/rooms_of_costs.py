@@ -5,7 +5,7 @@ from collections import Counter
 
 EVENTS = {"Ir": "instructions", "I1mr": "code missing in the first cache", "ILmr": "in the last", "D1mr": "data missing in the first cache, read",
           "D1mw": "written"}
-# (pattern for the path of a source file, name of the group in the table). The first pattern that matches is used.
+# Pairs: a pattern for the path of a source file, and the name of its group in the table. The first match is used.
 PLACES = [(re.compile(pattern), name) for pattern, name in (
     (r"proxy/http/http1/guard|proxy/http/http1/scanner|proxy/http/http1/chunked", "framing guard"),
     (r"proxy/http/http1/beast_check|boost/beast", "second reading: Beast"),

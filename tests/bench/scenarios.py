@@ -35,7 +35,7 @@ WARM = 0.2  # seconds at the start of a stream or rate scenario that do not coun
 
 
 class Bench:
-    """One run: origin, targets, options, and every sample."""
+    """One run of the benchmark: its origin, targets, options and samples."""
 
     def __init__(self, options, folder, tools):
         self.options, self.folder, self.tools = options, folder, tools

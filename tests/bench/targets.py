@@ -110,7 +110,7 @@ PEERS = {  # name: (kind, command, function that writes the configuration, envir
     "dumbpipe-256k": ("reverse", "{tools}/dumbpipe {port} {upstream} 256"),
     "dumbpipe-splice": ("reverse", "{tools}/dumbpipe {port} {upstream} 64 splice"),
 }
-# Debian packages whose name differs from that of the program
+# Debian packages with another name than the program in them
 PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset": "util-linux"}
 
 

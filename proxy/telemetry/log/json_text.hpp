@@ -22,7 +22,7 @@ inline constexpr std::size_t value_limit = 256;
 /// `value`.
 std::string_view clipped(std::string_view value);
 
-/// Returns true if every byte can be written as it is into a JSON string and is a visible character.
+/// Returns true if every byte is a visible ASCII character that a JSON string can contain without an escape.
 bool is_plain_json(std::string_view value);
 /// Returns `value` as it must be written between the quotes of a JSON string (RFC 8259 section 7). Control
 /// characters (C1 controls too) and characters that hide or reorder text become \uXXXX. Each byte that is not

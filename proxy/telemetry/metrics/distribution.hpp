@@ -25,7 +25,7 @@ class Distribution {
   explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {
     assert(bounds.size() <= most_bounds && std::is_sorted(bounds.begin(), bounds.end()));
   }
-  /// Counts `value` `times` times.
+  /// Adds `value` to the histogram, `times` times.
   void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;
   double sum() const { return sum_.load(std::memory_order_relaxed); }

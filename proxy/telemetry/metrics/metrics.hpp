@@ -72,8 +72,8 @@ enum class SpanDrop : std::uint8_t {
   busy,           // the collector responded 429, 502, 503 or 504 to every try
   refused,        // the collector rejected the whole batch with a status other than 429, 502, 503 or 504
   rejected,       // the collector took the batch but rejected these spans
-  switched_off,   // a reload removed the collector
-  shutting_down,  // no time was left at shutdown
+  switched_off,   // a reload removed the collector from the configuration
+  shutting_down,  // no time was left at shutdown to send the spans
 };
 /// Returns the metric label: the enumerator's name.
 std::string_view word(SpanDrop);

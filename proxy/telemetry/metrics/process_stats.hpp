@@ -13,7 +13,7 @@ namespace reprise::telemetry {
 struct ProcessStat {
   double cpu_ticks = 0;  ///< user plus system time
   double threads = 0;
-  double start_ticks = 0;  ///< start of the process since boot
+  double start_ticks = 0;  ///< start of the process, counted in ticks since boot
   double resident_pages = 0;
 };
 

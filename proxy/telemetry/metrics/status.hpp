@@ -1,4 +1,5 @@
-// The /status document: identity, configuration and totals of the process. JSON, without secrets.
+// The /status document: identity, configuration and totals of the process. The document is JSON and has no
+// secrets.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct StatusFacts {
   /// Limits of this process's control group; absent if unknown.
   struct Limits {
     std::optional<std::uint64_t> memory_bytes;
-    std::string memory_file;  ///< the file that sets the limit
+    std::string memory_file;  ///< the file that sets the memory limit
     std::optional<double> cpus;
     std::string cpu_file;
     std::string words;  ///< the limits as text for people

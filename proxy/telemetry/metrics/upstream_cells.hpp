@@ -52,7 +52,8 @@ class UpstreamTable {
   UpstreamCells& cells_of(std::string_view host_port);
   /// Returns the label of the upstream: "host:port", or `other`.
   std::string_view label_of(std::string_view host_port) const;
-  /// Calls the function for each label in order of name, then for `other`.
+  /// Calls `visit` with the counters of each label, in order of the labels' names. The last call is for
+  /// `other`.
   void each(const std::function<void(const UpstreamCells&)>& visit) const;
 
  private:

@@ -20,7 +20,8 @@ struct TraceResource {
   std::string instance;  ///< this proxy's name in Via, unique to the process
   std::string host;
   std::int64_t process = 0;
-  /// Attributes from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. They override the members above.
+  /// Attributes from OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. They override the other members of
+  /// TraceResource.
   std::vector<std::pair<std::string, std::string>> attributes = {};
 };
 

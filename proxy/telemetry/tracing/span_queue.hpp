@@ -72,7 +72,7 @@ class SpanQueue {
   alignas(64) std::atomic<std::uint64_t> written_{0};
 };
 
-/// One queue for each io thread, and the bell that they share.
+/// One queue for each io thread, and the SpanBell that the queues share.
 class SpanQueues {
  public:
   static constexpr std::size_t standard_bytes = 1024 * 1024;

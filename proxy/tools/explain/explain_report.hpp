@@ -31,7 +31,7 @@ struct ExplainReport {
 /// Returns the explanation in about twenty lines. The first column is the topic of the line.
 std::string to_text(const ExplainReport&);
 
-/// Returns where the route is defined: `reprise.yaml:8`, `preset gcs:12` or `built-in`.
+/// Returns where the route is defined, for example `reprise.yaml:8`, `preset gcs:12` or `built-in`.
 std::string place_of(const policy::Route&, const std::string& file);
 /// Returns what the client gets at the end of the course with the longest waits.
 std::string client_gets(const ExplainReport&);

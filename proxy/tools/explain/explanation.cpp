@@ -54,8 +54,8 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   return judge_with_condition(policy.idempotent, request, question.body);
 }
 
-// Returns true if the request body can be sent again. A body that exceeds the limits can be sent again only
-// if no attempt has begun to send it, because reprise does not keep the bytes that were sent.
+// Returns true if the request body can be sent again. A body that exceeds the replay limits can be sent again
+// only if no attempt has begun to send it, because reprise does not keep the bytes that were sent.
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;

@@ -32,7 +32,8 @@ struct Question {
   /// Time at which the request's signature expires; set even if the route ignores signatures (row E11).
   std::optional<policy::Instant> signature_end;
   bool tunnel = false;  ///< the request is a CONNECT: each attempt only dials, so a repetition is always safe
-  bool bound = false;   ///< credentials bind to the connection, as with NTLM: the request is never sent twice
+  bool bound =
+      false;  ///< credentials are valid for one connection, as with NTLM: the request is never sent twice
   /// explain() computes the members `idempotent` and `safe_method` of the facts; the caller sets the other
   /// members.
   policy::Facts facts;

@@ -48,7 +48,7 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  // Returns the only action in the list. Each event returns exactly one action, because the rehearsal has
+  // Returns the only action in the list. Each event leads to exactly one action, because the rehearsal has
   // only one attempt at a time.
   static Action last_of(const Actions& actions) {
     assert(actions.size() == 1);

@@ -326,8 +326,8 @@ void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& 
       remove_lines(start, end, key);
       continue;
     }
-    // The key is on the line of a dash (`- key: value`), so the next key moves up to its place. The last key
-    // has no next key.
+    // The key is on the line of a dash (`- key: value`), so the next key must take its place. If there is no
+    // next key, the key cannot be removed.
     if (is_last) return refuse(key, "this cannot be removed in its current form: remove it by hand");
     const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
     put(key.at, next - key.at, "", key);

@@ -112,8 +112,8 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
-/// Counts the items, from `item` on, whose names appear in our list of variables in the same order. Stops at
-/// the first item with another name.
+/// Counts the items, from `item` on, whose names are in reprise's list of variables, in the order of that
+/// list. Stops at the first item with another name.
 template <typename Item, typename Name>
 std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
   std::size_t count = 0;

@@ -33,7 +33,7 @@ struct LogLine {
   std::optional<int> status;  ///< status that was sent to the client; absent if none was sent
   telemetry::Ending ending = telemetry::Ending::complete;
   policy::Reason reason = policy::Reason::success;
-  /// The attempts of the request. If the line omits attempts, only those before the first omitted attempt.
+  /// The attempts of the request. If the line omits attempts, the list ends before the first omitted attempt.
   std::vector<LoggedAttempt> attempts;
   bool has_gap = false;
   Duration took{};

@@ -1,4 +1,5 @@
-// An access log as a world: requests arrive at the recorded times, and attempts have the recorded outcomes.
+// The world of a replay: requests arrive at the times that an access log records, and attempts have the
+// recorded outcomes.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ struct AttemptReading {
   double delay = 0;  ///< wait after the attempt, drawn from `delay_lowest` to `delay_highest`
   double delay_lowest = 0;
   double delay_highest = 0;
-  std::optional<std::int64_t> budget_left;  ///< retries left in the budget
+  std::optional<std::int64_t> budget_left;  ///< retries left in the budget at the verdict
 };
 
 /// One finished request, as in /stories.
