@@ -232,7 +232,7 @@ TEST_F(ControlSocketTest, callers_that_disconnect_early_do_not_block_later_calle
 
 TEST_F(ControlSocketTest, I6_client_and_server_both_report_too_many_open_files) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
-  // The first socket of `io_` makes it open descriptors of its own, so that these are not missing later.
+  // The first socket makes `io_` open its own descriptors now, because none are left later.
   const asio::local::stream_protocol::acceptor first(io_);
   const play::ScarceDescriptors scarce(0);
   const ControlResponse response = ask_control(path_, "x", patience);

@@ -16,7 +16,7 @@ ROOT = HERE.parent.parent
 
 class Target:
     """A proxy that is started, loaded and stopped. `reverse` targets get origin-form requests, `forward` targets
-    absolute-form."""
+    get absolute-form requests."""
 
     def __init__(self, name, kind, port, command=None, configure=None, environment=None):
         self.name, self.kind, self.port, self.command = name, kind, port, command

@@ -42,8 +42,8 @@ class Log {
   void name_route(std::size_t number, std::string_view name);
   /// Returns the name of a route number. Precondition: the number has a name.
   const std::string& route_name(std::size_t number) const { return routes_[number]; }
-  /// Writes one access line, unless the setting `access` is off or the configured level is above `info`. If
-  /// the exchange was exhausted, also writes one `error` record (clause R24).
+  /// Writes one access line, unless the setting `access` is off or the configured level excludes `info`. If a
+  /// limit ended the exchange, also writes one `error` record (clause R24).
   void access(const ExchangeRecord&);
   /// Writes a message, unless its level is below the configured level. Escapes control characters and bad
   /// UTF-8. The caller must remove everything else that could do harm from a text that a client sent.
@@ -56,7 +56,7 @@ class Log {
   LineForm form(config::LogFormat) const;
   void open_line(config::LogLevel, std::string& out) const;
 
-  std::atomic<std::uint32_t> settings_;  ///< settings of the log (a config::Log), packed into bytes
+  std::atomic<std::uint32_t> settings_;  ///< settings of the log (a config::Log), packed into 32 bits
   GrowingList<const std::string> routes_;
   const LogReader reader_;
   std::unique_ptr<Writer> writer_;

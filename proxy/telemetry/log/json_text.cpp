@@ -64,7 +64,8 @@ bool is_hidden(unsigned code_point) {
          within(0xe0000, 0xe007f);
 }
 
-// Writes a code point above 16 bits as a surrogate pair (RFC 8259 section 7).
+// Appends a code point as `\uXXXX`. A code point above U+FFFF is written as a surrogate pair (RFC 8259
+// section 7).
 void append_code(std::string& out, unsigned code_point) {
   if (code_point > 0xffff) {
     append_code(out, 0xd800 + ((code_point - 0x10000) >> 10));

@@ -49,7 +49,7 @@ char* put_second(char* at, std::chrono::sys_seconds second) {
 
 }  // namespace
 
-// Caches the text of the last second, because thousands of lines may share it.
+// Caches the text of the last second, because thousands of lines may have the same second.
 std::string_view timestamp(std::int64_t wall) {
   thread_local std::chrono::sys_seconds written{std::chrono::seconds::min()};
   thread_local std::array<char, timestamp_bytes> text;

@@ -14,9 +14,9 @@ namespace reprise::telemetry {
 /// Returns the time as RFC 3339 in UTC with milliseconds. The text is valid until the same thread calls this
 /// function again. `wall`: nanoseconds since 1970, at least 0.
 std::string_view timestamp(std::int64_t wall);
-/// Appends the local time of day: `10:03:12`.
+/// Appends the local time of day, for example `10:03:12`.
 void append_clock(std::string& out, std::int64_t wall);
-/// Appends a span for people: `0.4ms`, `812ms`, `1.2s`, `75s`.
+/// Appends a duration for people, for example `0.4ms`, `812ms`, `1.2s` or `75s`.
 void append_span(std::string& out, policy::Duration);
 
 /// Returns `http://host[:port]/path` (or `https`) without the query, or `host:port` for a tunnel. The text is
@@ -31,7 +31,8 @@ inline constexpr std::size_t last_attempts_shown = 8;
 /// Returns how many of `count` attempts are left out.
 std::size_t attempts_left_out(std::size_t count);
 
-/// Returns `192.0.2.7:443` or `[2001:db8::1]:443`; empty if no address was dialled.
+/// Returns the address as text, for example `192.0.2.7:443` or `[2001:db8::1]:443`. Empty if no address was
+/// dialled.
 std::string text_of(const policy::UpstreamAddress&);
 
 /// Returns "error", "warn", "info" or "debug".

@@ -35,8 +35,8 @@ std::size_t chunk_of(int descriptor) {
   return file ? std::numeric_limits<std::size_t>::max() : std::size_t{PIPE_BUF};
 }
 
-// Blocks all signals in this thread, because other threads handle them. SIGPIPE then becomes an error of
-// write().
+// Blocks all signals in this thread, because other threads handle them. A write to a closed pipe then returns
+// an error instead of raising SIGPIPE.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);

@@ -14,7 +14,7 @@ namespace reprise::telemetry {
 struct UnreadHost {
   std::string name;           ///< "host:port", or `other` for all hosts beyond the table's limit
   std::uint64_t tunnels = 0;  ///< TLS tunnels that were opened
-  std::string intercept;  ///< the name that `intercept.hosts` would need; empty if interception cannot help
+  std::string intercept;      ///< host name to add to `intercept.hosts`; empty if interception cannot help
 };
 
 /// Counts the tunnels of each host. Thread-safe.

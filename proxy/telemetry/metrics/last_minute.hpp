@@ -45,8 +45,8 @@ struct CountedSecond {
   Numbers numbers;
 };
 
-/// Keeps the counts of at most 60 seconds; a second without counts takes no room. Each request costs one
-/// comparison; the first request of a second also costs a read of the totals.
+/// Keeps the counts of at most 60 seconds. A second without counts takes no room. Each request costs one
+/// comparison; the first request in each second also costs a read of the totals.
 template <typename Numbers>
 class LastMinute {
  public:

@@ -110,8 +110,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   prometheus::MetricFamily rejections_by_cause() const;
 
   const OutcomeLabels outcome_labels;
-  const std::vector<std::string>
-      rejections;  ///< values of the `cause` label of the metric `rejected_requests`
+  const std::vector<std::string> rejections;  ///< values of the `cause` label of Metric::rejected_requests
   GrowingList<RouteCount> routes;
   std::mutex adding;  ///< guards additions to `routes`
   std::vector<Counter> rejected;

@@ -68,7 +68,7 @@ struct MetricRow {
   std::string_view name;
   prometheus::MetricType type;
   std::string_view labels;  ///< comma-separated label names; may be empty
-  std::string_view help;    ///< one line, because prometheus-cpp does not escape it
+  std::string_view help;    ///< one line, because prometheus-cpp does not escape newlines
 };
 
 const MetricRow& row(Metric);

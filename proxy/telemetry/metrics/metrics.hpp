@@ -91,8 +91,8 @@ enum class ReplayMedium : std::uint8_t { memory, disk };
 /// lock of UnreadHosts.
 class Metrics {
  public:
-  /// `routes`: route names in table order. `rejections`: all words of http's list of rejections, in the order
-  /// of the list. `version`: value for build_info.
+  /// `routes`: route names in table order. `rejections`: the words of http::Rejection, in the order of its
+  /// enumerators. `version`: value for build_info.
   Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
           std::string_view version, UpstreamLabels upstreams = {});
   ~Metrics();
@@ -128,7 +128,8 @@ class Metrics {
   void count_spans(std::uint64_t taken);
   void count_dropped_spans(SpanDrop, std::uint64_t number);
   void set_log_dropped(std::uint64_t total);
-  /// Records the hash of the current configuration. `unix_time`: seconds since 1970 at which it was applied.
+  /// Records the hash of the current configuration. `unix_time`: when this configuration was applied, in
+  /// seconds since 1970.
   void set_config_hash(std::string_view hash, std::int64_t unix_time);
   void client_connected();
   void client_disconnected();
@@ -136,16 +137,17 @@ class Metrics {
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
   /// Sets the time in seconds until the first certificate with that use expires; absent if there is no such
-  /// certificate. Called at scrape time on a page thread.
+  /// certificate. Called at scrape time on the page thread.
   void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
-  /// Sets the fraction of an upstream's budget that is left. Called at scrape time on a page thread.
+  /// Sets the fraction of an upstream's budget that is left. Called at scrape time on the page thread.
   /// `upstream`: the label of the upstream.
   void set_budget_ratio(std::string_view upstream, double ratio);
-  /// Sets the state of an upstream's circuit. Called at scrape time on a page thread. `upstream`: the label
+  /// Sets the state of an upstream's circuit. Called at scrape time on the page thread. `upstream`: the label
   /// of the upstream.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
-  /// Returns all metrics as text. Takes milliseconds, so it must be called on a page thread.
+  /// Returns all metrics as text. Takes milliseconds, so it must be called on the thread that generates admin
+  /// pages.
   std::string text(Exposition = Exposition::text);
 
   /// Current totals for /status.

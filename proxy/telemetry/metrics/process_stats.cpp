@@ -67,7 +67,7 @@ void append(std::vector<prometheus::MetricFamily>& to, Metric metric, std::optio
 std::optional<ProcessStat> parse_process_stat(std::string_view line) {
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
-  // The text after the name begins with field 3, by the numbers in proc(5).
+  // Field 3 (as numbered in proc(5)) follows the program's name.
   std::istringstream rest{std::string(line.substr(name_end + 1))};
   std::string state;
   rest >> state;

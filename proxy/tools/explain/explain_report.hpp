@@ -45,7 +45,8 @@ struct ReportedLimit {
 };
 /// Returns the limits that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
 std::vector<ReportedLimit> limits_of(const ExplainReport&);
-/// Returns advice for the reasons with which the shortest and the longest course end, without duplicates.
+/// Returns advice for the reasons with which the two courses end (shortest and longest waits), without
+/// duplicates.
 std::vector<std::string> advices(const ExplainReport&);
 
 }  // namespace reprise::tools

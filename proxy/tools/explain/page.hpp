@@ -8,7 +8,7 @@
 
 namespace reprise::tools {
 
-/// Returns a duration as `0s`, `250ms`, `1.75s` or `1m45s`. Rounds to milliseconds above one second.
+/// Returns a duration such as `0s`, `250ms`, `1.75s` or `1m45s`. Rounds to milliseconds above one second.
 std::string span(policy::Duration);
 /// Returns a range such as `125ms to 250ms`, or one duration if both ends are equal.
 std::string between(policy::Duration lowest, policy::Duration highest);

@@ -1,4 +1,4 @@
-// Runs one course of an explained request: the proxy's own state machine on a virtual clock.
+// Simulates one course of an explained request with the proxy's own state machine and a virtual clock.
 #pragma once
 
 #include <cstddef>

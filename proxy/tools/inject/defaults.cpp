@@ -26,7 +26,7 @@ std::string_view amount(const Node& container, std::string_view kind, std::strin
   return amounts == nullptr ? std::string_view() : amounts->word(name);
 }
 
-/// Returns true if cpu and memory each have a limit, and a request that equals the limit or is missing.
+/// Returns true if cpu and memory each have a limit, and their requests equal these limits or are not set.
 bool is_guaranteed(const Node& container) {
   const std::string_view names[] = {"cpu", "memory"};
   return std::all_of(std::begin(names), std::end(names), [&](std::string_view name) {

@@ -31,8 +31,8 @@ Addition list_entry(const std::string& key, const std::vector<Addition>& items);
 Addition mapping_entry(const std::string& key, const std::vector<Addition>& entries);
 
 /// Collects the changes of one text. All nodes and offsets refer to the unchanged text. Several parts of the
-/// text may share a node through an anchor: the node is changed once if all parts require the same change,
-/// and different changes are a fault. If one change lies inside the range of another change, only the outer
+/// text may share a node through an anchor. Such a node is changed once if all parts require the same change;
+/// different changes are a fault. If one change lies inside the range of another change, only the outer
 /// change is applied.
 class Edits {
  public:

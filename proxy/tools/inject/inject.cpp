@@ -175,7 +175,8 @@ class Injection {
     ++done_.passed_over;
   }
 
-  /// Decides for each pod: it gets a sidecar, its existing sidecar is replaced, or it stays unchanged.
+  /// Decides whether each pod gets a sidecar, gets a new one instead of its existing sidecar, or stays
+  /// unchanged.
   std::optional<Fault> choose(const Parsed& known) {
     for (const Pod& pod : known.pods) {
       const Node* const ours = our_container(*pod.spec);

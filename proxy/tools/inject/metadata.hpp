@@ -17,7 +17,7 @@ inline constexpr std::string_view eviction_key =
 
 inline constexpr std::string_view scrape_key = "prometheus.io/scrape";
 
-/// Returns the place under which Undo stores what inject() did to a key. `list` is the section of the pod's
+/// Returns the name under which Undo stores what inject() did to a key. `list` is the section of the pod's
 /// metadata that has the key: `annotations` or `labels`.
 std::string metadata_place(std::string_view list, std::string_view key);
 

@@ -69,8 +69,8 @@ struct Measures {
   /// Steps of the time in which requests arrive. The time after the last arrival has no steps.
   std::vector<Step> steps;
   std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
-  /// Time from `trouble_ended` to the recovery, which is the start of the first three seconds in which every
-  /// step has at least 95 % of the success rate before the trouble. Absent if the success rate did not
+  /// Time from `trouble_ended` to the recovery: the start of the first three seconds in which every step has
+  /// at least 95 % of the success rate before the first outage or burst. Absent if the success rate did not
   /// recover while requests arrived.
   std::optional<Duration> recovered;
   // Set only for a replay: `decided_by_log`, `assumed` and `unknown_rule`.

@@ -36,11 +36,11 @@ struct TableShape {
 /// route name.
 TableShape shape_for(std::size_t columns, std::size_t longest);
 
-/// Returns the reasons with their counts, the most frequent first: `not_idempotent 12, budget_spent 3`.
-/// Returns `-` if there are no reasons.
+/// Returns the reasons with their counts, the most frequent first, for example `not_idempotent 12,
+/// budget_spent 3`. Returns `-` if there are no reasons.
 std::string reasons_text(const CountsByWord& refused);
-/// Returns the most frequent reasons that fit completely into `columns`, and how many reasons are omitted:
-/// `not_idempotent 12 +2`.
+/// Returns the most frequent reasons that fit completely into `columns`, and how many reasons are omitted,
+/// for example `not_idempotent 12 +2`.
 std::string reasons_within(const CountsByWord& refused, std::size_t columns);
 
 }  // namespace reprise::tools

@@ -36,15 +36,16 @@ std::string padded_left(std::string_view text, std::size_t columns, const Charse
 /// line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, const Charset&);
 
-/// Formats a count: `1234`, `56.7k`, `1.2M`. For counts up to 10^14, the result has at most six columns.
+/// Formats a count, for example `1234`, `56.7k` or `1.2M`. For counts up to 10^14, the result has at most six
+/// columns.
 std::string count_text(double);
-/// Formats a rate per second: `0.0`, `12.3`. Formats a large rate as count_text does.
+/// Formats a rate per second, for example `0.0` or `12.3`. Formats a large rate as count_text does.
 std::string rate_text(double a_second);
-/// Formats a fraction: `100%`, `99.3%`. Rounds down, so that only 1 gives 100%.
+/// Formats a fraction, for example `100%` or `99.3%`. Rounds down, so that only 1 gives 100%.
 std::string share_text(double);
-/// Formats a duration: `0.8ms`, `45ms`, `1.25s`, `3m05s`.
+/// Formats a duration, for example `0.8ms`, `45ms`, `1.25s` or `3m05s`.
 std::string seconds_text(double);
-/// Formats a long duration, with days if there are any: `2d 03:04`, `03:04:05`.
+/// Formats a long duration, with days if there are any, for example `2d 03:04` or `03:04:05`.
 std::string age_text(std::int64_t seconds);
 
 }  // namespace reprise::tools
