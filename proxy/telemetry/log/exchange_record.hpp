@@ -76,7 +76,7 @@ struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
   std::string_view trace_id;  ///< from `traceparent`
   policy::Instant started{};
   const policy::Ledger* ledger = nullptr;  ///< never null
-  UpstreamCells* upstream = nullptr;       ///< counters of the upstream and of its attempts; may be null
+  UpstreamCells* upstream = nullptr;       ///< counters for the attempts at the upstream; may be null
   Carried carried = Carried::nothing;
   bool can_intercept =
       false;  ///< for `tls`: the requests would be readable if `intercept.hosts` listed the host

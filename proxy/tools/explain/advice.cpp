@@ -11,8 +11,8 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
-    // If the rule has other conditions too, omits the condition on the method. To meet that condition, the
-    // client would have to use another method, which makes a different request.
+    // If the rule has other conditions too, omits the condition that the method is idempotent. To meet that
+    // condition, the client would have to use another method, which makes a different request.
     const bool is_any_method =
         condition.kind == Condition::Kind::method && condition.name == idempotent_method;
     if (is_any_method && rule.conditions.size() > 1) continue;
