@@ -8,8 +8,8 @@ using telemetry::LimitHit;
 
 namespace {
 
-/// Owned by the pending wait on its own socket. When the socket is closed, the wait ends and destroys this
-/// object.
+/// An idle client connection, owned by the pending wait on the connection's socket. When the socket is
+/// closed, the wait ends and destroys this object.
 class IdleConnection final : public IdleClient, public ClientSession, private net::Timed {
  public:
   IdleConnection(Worker& worker, ClientConnection connection)
@@ -26,7 +26,7 @@ class IdleConnection final : public IdleClient, public ClientSession, private ne
   static void wait(std::unique_ptr<IdleConnection> client) {
     tcp::socket& socket = client->socket();
     socket.async_wait(tcp::socket::wait_read, [client = std::move(client)](const ErrorCode& error) {
-      // The wait may have completed before the socket was closed.
+      // The socket may have been closed after the wait had completed without an error.
       if (!error && client->socket().is_open()) serve(client->worker_, std::move(client->connection_));
     });
   }
@@ -50,7 +50,8 @@ class IdleConnection final : public IdleClient, public ClientSession, private ne
     return true;
   }
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
-  // Leaves the list and the timer now, because the pending wait ends only in a later turn of the event loop.
+  // Removes the connection from the list of idle clients and from the tick now, because the pending wait ends
+  // only in a later turn of the event loop.
   void close() {
     net::Tick::disarm(*this);
     membership_.end();

@@ -20,8 +20,8 @@ class BindError : public std::runtime_error {
 std::string describe(std::string_view mode, const tcp::endpoint&);
 std::string_view word(config::ListenerMode);
 
-/// Whether a port is used by one listener alone (`own`), or shared with another listener of this process at
-/// an overlapping address (`lent`).
+/// `own`: one listener of this process uses the port. `lent`: several listeners of this process use the port,
+/// at overlapping addresses.
 enum class Port : std::uint8_t { own, lent };
 
 /// Binds and listens with SO_REUSEADDR. Throws BindError. Sets SO_REUSEPORT only if the port is `lent`, and
@@ -50,7 +50,8 @@ void close_listener(Worker& worker, std::shared_ptr<Listener> listener);
 /// `auto` and only this host reaches the listener, all ports are allowed, because local clients could also
 /// connect directly. If other hosts reach the listener, `auto` allows 443, 80 and 8443.
 http::PortRanges connect_ports_of(const config::Security&, const asio::ip::address& bound);
-/// Returns the settings for sessions of that listener. `bound`: its actual address.
+/// Returns the settings for sessions of that listener. The endpoint is the address to which the listener is
+/// bound.
 ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);
 
 }  // namespace reprise::forward

@@ -29,8 +29,9 @@ policy::Facts read_facts(const Outgoing& out, bool is_tunnel) {
   return facts;
 }
 
-// Returns which attempts get this proxy's Via line. Over loopback and for a parent proxy, only Via reveals a
-// loop (row H5). Whether a host name leads to loopback is known only after the dial.
+// Returns which attempts get this proxy's Via line. If the upstream is on loopback or is reached through a
+// parent proxy, only Via reveals a loop (row H5). Whether a host name leads to loopback is known only after
+// the dial.
 AttemptVia via_of(const Route& route, bool reached_by_others) {
   switch (route.policy->via) {
     case policy::AddVia::always: return AttemptVia::in_the_head;
@@ -71,8 +72,8 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
   request.route.choose(view);
 }
 
-// Starts the body, and decides which pooled connections may carry the request. A client's first
-// non-repeatable request to a host gets its own connection, as it would without a proxy (row F10).
+// Prepares to read the request body, and decides which pooled connections may carry the request. A client's
+// first non-repeatable request to a host gets its own connection, as it would without a proxy (row F10).
 void plan_body(ServedClient& client, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);

@@ -48,7 +48,8 @@ std::string port_text(std::uint16_t port) {
   return text;
 }
 
-/// Returns true if a listener at `local` (`0100007F:0C39`) prevents binding `wanted`.
+/// Returns true if a listener at `local` prevents binding `wanted`. `local` is an address as in
+/// /proc/net/tcp, for example `0100007F:0C39`.
 bool is_in_the_way(const std::string& local, const tcp::endpoint& wanted) {
   const std::size_t colon = local.find(':');
   if (colon == std::string::npos || local.substr(colon + 1) != port_text(wanted.port())) return false;

@@ -7,8 +7,9 @@
 
 namespace reprise::forward {
 
-/// Returns `pid 4711: reprise run -c a.yaml`, `a process of user 998` if the process is not visible, or an
-/// empty text if no process listens there. `proc`: the folder to read; tests pass another one.
+/// Describes the process that listens at the address, for example `pid 4711: reprise run -c a.yaml`. If the
+/// process is not visible, returns a text such as `a process of user 998`. Returns an empty text if no
+/// process listens there. `proc`: the folder to read; tests pass another one.
 std::string holder_of(const tcp::endpoint&, const std::string& proc = "/proc");
 
 }  // namespace reprise::forward

@@ -34,7 +34,8 @@ class ServedClient final : public IdleClient, public ClientSession {
     net::GuardedPointer<net::ClientWatch>::Guard guard_;
   };
 
-  /// Marks the client as idle: a shutdown ends its reads at once.
+  /// Marks the client as idle for the lifetime of this object. A shutdown then ends a read from the client at
+  /// once.
   class [[nodiscard]] Idle {
    public:
     explicit Idle(ServedClient& client) : guard_(client.idle_, &client.stream) {}
@@ -83,7 +84,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   net::Pause pause_;
   std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;
-  std::optional<IdleClients::Membership> departed_;  // set after a FIN during an exchange
+  std::optional<IdleClients::Membership> departed_;  // set after the client's FIN during an exchange
   net::GuardedPointer<OpenTunnel> tunnel_;
   net::GuardedPointer<net::Stream> idle_;
   ClientPlace place_;

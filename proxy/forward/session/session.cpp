@@ -75,15 +75,15 @@ Task<bool> Session::carry_stream(Request& request) {
   co_return inside_.has_value();
 }
 
-// Returns false if the connection is more than its socket: it has a TLS link, begins as a byte stream, is
-// inside a tunnel, or has a pinned upstream connection.
+// Returns true if the connection can wait without a session. Returns false if the connection has a TLS link,
+// begins as a byte stream, is inside a tunnel, or has a pinned upstream connection.
 bool Session::can_wait_alone() const {
   return client_.stream.is_socket() && client_.role->mode().streams() == nullptr && !inside_ &&
          client_.pin.empty();
 }
 
-// Waits for the next request. An idle client occupies no memory block: after a tick without a byte, the
-// session only waits until the socket is readable. A plain socket then waits without a session.
+// Waits for the next request. After a tick without a byte, releases the memory block. Then returns `quiet` if
+// the connection can wait without a session; otherwise waits until the socket is readable.
 Task<Session::Arrived> Session::wait_for_bytes() {
   const bool is_new = !client_.had_request;
   if (worker_.draining && !is_new && !client_.has_pending_request()) co_return Arrived::nothing;
@@ -110,7 +110,7 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream.end_limit();
   }
-  // The drain has ended the read, but a request had arrived before the drain.
+  // The drain may have ended the read although a request had arrived before the drain.
   if (error && worker_.draining && client_.has_pending_request())
     std::tie(error, bytes) = co_await stream.read_some(buffer.room());
   if (error) co_return Arrived::nothing;

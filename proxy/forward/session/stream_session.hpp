@@ -7,8 +7,9 @@
 
 namespace reprise::forward {
 
-/// Serves one stream. Client and request must outlive this object. Both functions return the stream in which
-/// the client's next requests are served; absent if no request follows.
+/// Serves one byte stream, such as a CONNECT tunnel. Precondition: the client and the request outlive this
+/// object. Both functions return the byte stream that carries the client's next requests; absent if no
+/// request follows.
 class StreamSession {
  public:
   StreamSession(ServedClient& client, Request& request) : client_(client), request_(request) {}

@@ -15,8 +15,8 @@ class TransparentMode final : public StreamListener {
  public:
   tcp::endpoint asked_address(tcp::socket& socket) const override { return original_destination(socket); }
   bool may_meet_own_dials() const override { return true; }
-  // HTTP requests begin with a capital letter. Any other first byte means TLS or an unknown protocol, in
-  // which the client would not understand an HTTP response.
+  // HTTP requests begin with a capital letter. Any other first byte belongs to TLS or to an unknown protocol.
+  // A client of such a protocol would not understand an HTTP response.
   std::string no_room(std::string_view http_response, char first) const override {
     return first < 'A' || first > 'Z' ? std::string() : std::string(http_response);
   }

@@ -13,9 +13,11 @@ using telemetry::LimitHit;
 
 namespace {
 
-// Each client that is turned away gracefully occupies a descriptor for a while.
+// Maximum number of clients that an io thread turns away gracefully at the same time. Each of these clients
+// occupies a descriptor for a while.
 constexpr unsigned most_polite = 16;
-// Some clients discard a response that arrives before they have sent their request.
+// How long to wait for the client's request before the response is sent. Some clients discard a response that
+// arrives before they have sent their request.
 constexpr Duration time_to_ask = std::chrono::seconds(1);
 
 std::string refusal(Worker& worker, const ListenerMode& mode, LimitHit why, char first) {

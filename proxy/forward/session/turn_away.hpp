@@ -1,4 +1,5 @@
-// Responds to a client for which there is no room, by 503 with Retry-After or its equivalent.
+// Turns away a client for which there is no room: sends 503 with Retry-After, or the equivalent in the
+// client's protocol.
 #pragma once
 
 #include "proxy/forward/session/listener_mode.hpp"
@@ -6,7 +7,7 @@
 
 namespace reprise::forward {
 
-/// Returns the advice for the response and the log: how to avoid this limit.
+/// Returns advice on how to avoid this limit, for the response and the log.
 std::string_view advice_of(telemetry::LimitHit why);
 
 /// Waits up to a second for the client's request, sends 503 with Retry-After and Reprise-Reason, and closes

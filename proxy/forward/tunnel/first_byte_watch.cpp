@@ -9,7 +9,7 @@ FirstByteWatch::FirstByteWatch(net::Stream& watched, net::Stream& interrupted)
   asio::co_spawn(watched.executor(), run(*this), or_abort);
 }
 
-// The watch needs no time limit: the wait that it interrupts has one, and stops the watch at its end.
+// The watch needs no time limit of its own: the caller stops the watch when the interrupted read ends.
 Task<void> FirstByteWatch::run(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.watched_.wait_readable();
   if (!watch.stopped_) {

@@ -11,7 +11,7 @@
 
 namespace reprise::forward {
 
-/// Returns true if a pattern of the list matches the host, ignoring case. An IP address matches none.
+/// Returns true if a pattern of the list matches the host, ignoring case. An IP address never matches.
 bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host);
 
 /// Returns `intercepted` only if the host is listed, the server name is present and equal to `authority` (row

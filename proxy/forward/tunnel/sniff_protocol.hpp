@@ -10,7 +10,8 @@ namespace reprise::forward {
 /// The time limits for the first bytes.
 struct SniffLimits {
   Duration before_first_byte;  ///< while the client has sent nothing
-  /// From the client's first byte on. If equal to `before_first_byte`, one limit covers both times.
+  /// Limit from the client's first byte on. If it equals `before_first_byte`, the first byte does not restart
+  /// the time.
   Duration after_first_byte;
 };
 

@@ -12,7 +12,7 @@ constexpr char version = 5;
 constexpr char no_authentication = 0;
 constexpr char no_acceptable_method = '\xff';
 constexpr char connect_command = 1;
-constexpr std::size_t fixed = 4;  // version, command, reserved, address type
+constexpr std::size_t fixed = 4;  // bytes of version, command, reserved and address type
 constexpr std::size_t port_bytes = 2;
 
 enum class AddressType : std::uint8_t { ipv4 = 1, name = 3, ipv6 = 4 };

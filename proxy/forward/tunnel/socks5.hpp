@@ -34,11 +34,12 @@ struct SocksPartial {};
 std::variant<SocksPartial, http::Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes);
 std::variant<SocksPartial, http::Rejection, SocksRequest> read_socks_request(std::string_view bytes);
 
-/// Returns the reply to the greeting: "no authentication", or no acceptable method.
+/// Returns the reply to the greeting: the method "no authentication" if `accepted`, else "no acceptable
+/// method".
 std::string socks_method_reply(bool accepted);
-/// Returns the reply that the tunnel is established.
+/// Returns the reply which reports that the tunnel is established.
 std::string socks_success();
-/// Returns the reply that no tunnel is established, with the cause in the field REP (RFC 1928 6).
+/// Returns the reply which reports that no tunnel is established. The field REP holds the cause (RFC 1928 6).
 std::string socks_failure(http::Rejection);
 std::string socks_failure(policy::Cause);
 

@@ -17,8 +17,8 @@ namespace {
 
 using Ends = SplicePipe::Ends;
 
-// From this length on, a pipe costs less than a copy through memory: a quarter less on loopback, setup
-// included.
+// For bodies of at least this length, a pipe costs less than a copy through memory: a quarter less on
+// loopback, including the setup of the pipe.
 constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} * 1024;
 // Number of bytes that are moved without a wait. After that, other coroutines get a turn.
 constexpr std::uint64_t turn_bytes = std::uint64_t{1} << 20;

@@ -21,10 +21,10 @@ class Tunnel final : public net::Timed {
   /// `draining`: shutdown has begun already.
   Task<telemetry::TunnelOutcome> run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining);
   /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last
-  /// bytes, it ends after the response (row N5).
+  /// bytes, the tunnel ends after the response (row N5).
   void drain();
-  /// Ends the tunnel at once: the grace period is over, or the client has left and another client needs its
-  /// place.
+  /// Ends the tunnel at once, because the grace period is over, or because the client has left and another
+  /// client needs room.
   void abort();
   /// Ends the tunnel because its address is now denied (row N3).
   void deny() { break_off(telemetry::TunnelOutcome::denied); }

@@ -18,8 +18,8 @@ class EndingCertificates {
   static constexpr std::int64_t day = 24 * 3600;
   static constexpr std::int64_t warned_before = 30 * day;
 
-  /// Returns one line for each certificate that expires within 30 days or has expired. A line is returned by
-  /// the first call that detects this, then once a day, and again if the wall clock was set back.
+  /// Returns one line for each certificate that expires within 30 days or has expired. The line of a
+  /// certificate is returned at most once a day, and again if the wall clock was set back.
   std::vector<std::string> warnings(const std::vector<net::CertificateEnd>&, std::int64_t now);
 
  private:

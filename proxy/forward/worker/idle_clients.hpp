@@ -7,7 +7,7 @@ namespace reprise::forward {
 
 class IdleClients;
 
-/// A client connection that may be in a list.
+/// A client connection that may be in an IdleClients list.
 class IdleClient {
  public:
   IdleClient() = default;
@@ -29,8 +29,8 @@ class IdleClient {
   bool listed_ = false;
 };
 
-/// One per io thread for each kind of client, used on that thread only. All operations take constant time,
-/// except that `make_room` passes over clients whose request has arrived.
+/// A list of clients of one kind on one io thread, used on that thread only. All operations take constant
+/// time, except that `make_room` passes over clients whose request has arrived.
 class IdleClients {
  public:
   /// `least`: how long a client must be in the list before it can be closed.

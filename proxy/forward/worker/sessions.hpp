@@ -18,7 +18,7 @@ class ClientSession {
   virtual void drain() = 0;
   /// After a reload, closes a tunnel to an address that is now denied (row N3).
   virtual void judge(const net::AddressFilter&) {}
-  /// Stops everything at the end of the grace period.
+  /// Ends the session at once. Called at the end of the grace period.
   virtual void abort() = 0;
 
  protected:

@@ -1,4 +1,5 @@
-// The state of one io thread: event loop, tick, pool, random numbers, and references to shared parts.
+// The state of one io thread: event loop, tick, pool, random numbers, and references to the objects that all
+// io threads share.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,7 @@ namespace reprise::forward {
 
 struct Request;
 
-/// The parts that all io threads share. Each part is thread-safe or immutable.
+/// The objects that all io threads share. Each object is thread-safe or immutable.
 struct Shared {
   telemetry::Metrics& metrics;
   telemetry::Log& log;

@@ -19,7 +19,7 @@ std::string_view trim(std::string_view text) {
 }
 
 std::string_view without_prefix(std::string_view name) {
-  return name.substr(name.rfind(':') + 1);  // without a colon: npos + 1 is 0
+  return name.substr(name.rfind(':') + 1);  // if there is no colon, npos + 1 is 0
 }
 
 /// Reads the text from the start to the end of the first element at the path.
@@ -58,7 +58,7 @@ class Walk {
     if (take("<!--", "-->", content) || take("<?", "?>", content)) return true;
     if (take("<![CDATA[", "]]>", content)) return !open_.empty() && take_text(content);
     if (left_.starts_with("</")) return end_tag();
-    // Rejects a document type, which is not accepted, and any other `<!` or `<?`, because its end is missing.
+    // Rejects document types, and comments and other markup that have no end.
     if (left_.starts_with("<!") || left_.starts_with("<?")) return false;
     return start_tag();
   }

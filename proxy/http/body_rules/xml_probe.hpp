@@ -8,8 +8,8 @@
 namespace reprise::http {
 
 /// A completely held body in UTF-8. Each query reads it again from the start, up to the first matching
-/// element. Does not expand entities and character references: `&amp;` is five characters. A text with a
-/// document type, with improper nesting, or with nesting of more than 64 levels has no elements.
+/// element. Does not expand entities and character references: `&amp;` is five characters. No query matches
+/// in a body that has a document type, improper nesting, or more than 64 levels of nesting.
 class XmlText {
  public:
   explicit XmlText(std::string_view text) : text_(text) {}

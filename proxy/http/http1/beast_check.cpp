@@ -1,5 +1,5 @@
-// Reads heads again with Beast's parser, and compares the results with the guard's. No other file uses that
-// parser.
+// Reads heads again with Beast's parser, and compares the results with those of the framing guard. No other
+// file uses Beast's parser.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -87,7 +87,7 @@ bool same_framing(const Witness& witness, const Framing& framing) {
   return !length || *length == framing.length;
 }
 
-/// Returns the head as the guard understood it, in a form that Beast accepts.
+/// Returns the head as the framing guard understood it, in a form that Beast accepts.
 std::string plain_form(const ResponseHead& head, const Oddities& oddities) {
   std::string text = head.minor_version == 1 ? "HTTP/1.1 " : "HTTP/1.0 ";
   ascii::append(text, std::to_string(head.status), " ", head.reason, "\r\n");
@@ -105,8 +105,8 @@ std::size_t minor_version_place(const RequestHead& head) {
   return head.method.size() + head.target.size() + std::string_view("  HTTP/1.").size();
 }
 
-/// Returns true for HTTP/1.2 to 1.9. The guard reads these versions as 1.1 (RFC 9110 6.2), and Beast gets
-/// 1.1, the newest version that it knows.
+/// Returns true for HTTP/1.2 to 1.9. reprise treats these versions as 1.1 (RFC 9110 6.2). Beast gets the head
+/// with 1.1, because Beast knows no newer version.
 bool is_newer(std::string_view text, const RequestHead& head) {
   const std::size_t place = minor_version_place(head);
   return place < text.size() && text[place] > '1' && text[place] <= '9';
@@ -146,8 +146,8 @@ std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_vi
   if (taken != text.size() || !witness.is_header_done() || witness.status != head.status) {
     return Rejection::bad_status_line;
   }
-  // If there is no body, the framing fields have no meaning and are not compared. The guard and Beast must
-  // still agree that there is no body.
+  // If there is no body, the framing fields have no meaning and are not compared. The framing guard and Beast
+  // must still agree that there is no body.
   const bool none = head.framing.kind == Framing::Kind::none;
   if (none != witness.is_done() &&
       !(head.framing.kind == Framing::Kind::length && head.framing.length == 0)) {

@@ -33,8 +33,8 @@ const char* skip_token(const char* p, const char* end) {
   return p;
 }
 
-/// Skips a quoted-string whose opening quote is at `p`. Returns null if it has no end. Precondition: the text
-/// has no control bytes.
+/// Skips a quoted-string whose opening quote is at `p`. Returns null if the closing quote is missing.
+/// Precondition: the text has no control bytes.
 const char* skip_quoted(const char* p, const char* end) {
   for (++p; p != end; ++p) {
     if (*p == '"') return p + 1;
@@ -104,7 +104,7 @@ bool is_forbidden_trailer(std::string_view name) {
   return false;
 }
 
-/// Returns the name in a well-formed field line without its CRLF. Empty if the line is malformed.
+/// Returns the field name of a trailer line, which is passed without CRLF. Empty if the line is malformed.
 std::string_view trailer_name(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !ascii::is_token(line.substr(0, colon))) return {};
@@ -275,7 +275,8 @@ std::optional<Rejection> ChunkDecoder::end_trailer() {
   return std::nullopt;
 }
 
-// Appends a folded line (RFC 9112 5.2) to its field, or drops it if that field was dropped.
+// Appends a folded line (RFC 9112 5.2) to the trailer field that it continues. Drops the line if that field
+// was dropped.
 std::optional<Rejection> ChunkDecoder::continue_trailer() {
   const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
   const char* const end = line.data() + line.size();

@@ -60,8 +60,8 @@ class ChunkDecoder {
   bool lf_alone_ = false;                   ///< the size line of this chunk ended in LF alone
   Rejection cause_ = Rejection::bad_chunk;  // why the body is broken
   std::uint64_t left_ = 0;
-  unsigned digits_ = 0;               // all leading zeros count as one digit
-  std::size_t zeros_ = 0;             // number of skipped zeros
+  unsigned digits_ = 0;               // digits of the chunk size; all leading zeros count as one
+  std::size_t zeros_ = 0;             // skipped leading zeros of the chunk size
   std::size_t line_bytes_ = 0;        // bytes of the trailer section so far
   std::uint64_t overhead_bytes_ = 0;  // bytes of size lines and extensions, without their line ends
   std::uint64_t body_bytes_ = 0;

@@ -199,8 +199,8 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
   if (tally.codings.count > 0) {
     if (const Refusal refusal = tally.codings.judge()) return refusal;
     oddities.length_and_chunked = tally.length.has_value();
-    // A connection is not reused if the response has a Content-Length too, or is in HTTP/1.0. HTTP/1.0 has no
-    // transfer codings, but old servers send them (row N24).
+    // A connection is not reused if the response has Content-Length and Transfer-Encoding, or is in HTTP/1.0.
+    // HTTP/1.0 has no transfer codings, but old servers send them (row N24).
     if (tally.length || head.minor_version == 0) head.reusable = false;
   }
   oddities.identity_coding = tally.codings.identity;
@@ -269,8 +269,8 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
   std::optional<std::size_t> fields_at;
   const Halt halt = scan_request(cursor, limits, head, fields_at);
-  // While the request line is incomplete, no byte counts towards limits.bytes. Then limits.target applies
-  // instead.
+  // While the request line is incomplete, limits.target_bytes applies, and no byte counts towards
+  // limits.bytes.
   const std::size_t counted_from = fields_at.value_or(buffer.size());
   if (const auto ended = settle(halt, cursor, buffer, counted_from, limits.bytes, head)) return *ended;
   if (const Refusal refusal = judge_request(head)) return *refusal;

@@ -130,7 +130,8 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   if (head.method != "OPTIONS" && head.method != "TRACE") return;
   const FieldLine* const field = head.find(FieldId::max_forwards);
   if (field == nullptr) return;
-  // Max-Forwards is a number above 0 here: earlier checks have responded to 0 and rejected other values.
+  // Max-Forwards is a number above 0 here: earlier code has responded to 0 and has rejected values that are
+  // not numbers.
   const std::uint64_t left = ascii::decimal(field->value).value_or(0);
   out += "Max-Forwards: ";
   append_number(left == 0 ? 0 : left - 1, out);

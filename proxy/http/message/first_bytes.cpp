@@ -16,8 +16,8 @@ constexpr std::string_view tls_handshake = "\x16\x03";
 
 bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
 
-// Returns true if `part` is, or may be the beginning of, a target in origin-form, `*` for OPTIONS, or an
-// `http://` target.
+// Returns true if `part` is or may become a request target: origin-form, `*` for OPTIONS, or an `http://`
+// target.
 bool may_begin_target(std::string_view method, std::string_view part) {
   if (part.empty() || part.front() == '/') return true;
   if (part.front() == '*') return part == "*" && method == "OPTIONS";

@@ -47,7 +47,7 @@ struct FieldLine {
 struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
-  std::uint64_t length = 0;  ///< for kind `length`; may be 0, and the field is then forwarded too
+  std::uint64_t length = 0;  ///< Content-Length if the kind is `length`; 0 is forwarded too
 };
 
 struct RequestHead final : policy::FieldLines {
@@ -75,12 +75,12 @@ struct RequestHead final : policy::FieldLines {
 /// A response head without its fields. Owns no storage, so that one assignment resets it.
 struct ResponseLine {
   int status = 0;
-  std::string_view reason;  ///< phrase, may be empty
+  std::string_view reason;  ///< reason phrase; may be empty
   unsigned minor_version = 1;
-  Framing framing;     ///< for a response to a request with the method given to the parser
+  Framing framing;     ///< depends on the request method that was given to the parser
   bool close = false;  ///< Connection lists `close`, or the version is 1.0 without keep-alive
-  /// False if `close` is true, for Content-Length with Transfer-Encoding, for Transfer-Encoding in HTTP/1.0,
-  /// and for framing fields in a 1xx or 204.
+  /// False in four cases: `close` is true; the head has both Content-Length and Transfer-Encoding; HTTP/1.0
+  /// with Transfer-Encoding; a 1xx or 204 with framing fields.
   bool reusable = true;
   std::size_t bytes = 0;  ///< length of the head in the buffer, as received
 };
@@ -95,8 +95,8 @@ struct ResponseHead : ResponseLine {
   /// reused.
   void reset();
   const FieldLine* find(FieldId) const;
-  /// Returns the text of the head that is judged and forwarded. This is `clean`; if `clean` is empty, it is
-  /// the start of `buffer`, from which the head was read.
+  /// Returns the text of the head that is judged and forwarded: `clean`, or the start of `buffer` if `clean`
+  /// is empty. Precondition: the head was read from `buffer`.
   std::string_view text(std::string_view buffer) const {
     return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
   }
@@ -104,7 +104,7 @@ struct ResponseHead : ResponseLine {
 
 struct HeadLimits {
   std::size_t bytes = 64 * 1024;  ///< limit for the fields of a request, or for the whole head of a response
-  std::size_t fields = 256;  ///< number of field lines; each continuation line of a folded field counts too
+  std::size_t fields = 256;  ///< maximum number of field lines, including continuation lines of folded fields
   std::size_t target_bytes = 64 * 1024;
 };
 

@@ -1,4 +1,4 @@
-// Limits the interim responses (1xx) to one request.
+// Limits how many interim responses (1xx) one request may get.
 #pragma once
 
 #include <cstddef>

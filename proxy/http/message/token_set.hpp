@@ -1,5 +1,5 @@
-// A sorted set of tokens from comma lists, so that a list with thousands of members costs little more than
-// reading it (rows J2, L13).
+// A sorted set of tokens from comma lists, in which a search is fast even if a list has thousands of members
+// (rows J2, L13).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// Reads the facts that the policy needs to resume a download, and writes the request for the rest.
+// Reads the facts that the policy needs to resume a download, and writes the request for the rest of the
+// download.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,10 @@ namespace reprise::http {
 /// Reads the facts about a download from its request. The views are valid as long as the head's buffer.
 /// `query` is raw, without '?'.
 policy::DownloadRequest read_download_request(const RequestHead&, std::string_view query);
-/// Reads the facts about a whole body or a part from its response head. The views are valid as long as the
-/// head's buffer. `validators` is the list `resume.validators`; a validator is ignored if it is a hop-by-hop
-/// field or if Connection lists it. `now_unix` determines the century of RFC 850 dates.
+/// Reads the facts about a download from a response head. The response has the whole body or a part. The
+/// views are valid as long as the head's buffer. `validators` is the list `resume.validators`; a validator is
+/// ignored if it is a hop-by-hop field or if Connection lists it. `now_unix` determines the century of RFC
+/// 850 dates.
 policy::PartHead read_part_head(const ResponseHead&, const std::vector<std::string>& validators,
                                 std::int64_t now_unix);
 

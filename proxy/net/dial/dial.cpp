@@ -40,7 +40,7 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
   co_return Resolved{std::move(addresses), {}};
 }
 
-/// Addresses of a name that the filter allows.
+/// The addresses of a host name that the address filter allows.
 struct Allowed {
   tcp::endpoint first;
   std::vector<tcp::endpoint> all;  ///< empty if there is a single address, to avoid an allocation

@@ -1,4 +1,4 @@
-// The context of one dial: parts of its io thread, and the configuration of its request.
+// The context of one dial: objects of the io thread, and the configuration of the request.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct LinkFactory {
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 
-/// Holds references to the parts that a dial uses. Must outlive the dial. Used on one io thread only.
+/// Holds references to the objects that a dial uses. Must outlive the dial. Used on one io thread only.
 struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;

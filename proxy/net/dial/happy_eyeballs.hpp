@@ -28,7 +28,7 @@ class HappyEyeballs {
   struct Dial {
     std::size_t which;
   };
-  /// Step: wait until a dial ends, or until `until`. `Instant::max()`: wait for a dial to end.
+  /// Step: wait until a dial ends, but not longer than until `until`. `Instant::max()`: no time limit.
   struct Wait {
     Instant until;
   };

@@ -55,7 +55,7 @@ class Block {
 /// Returns true if this thread has more blocks, lent or idle, than it keeps permanently.
 bool has_more_blocks_than_kept();
 /// Storage up to this size is kept from one request to the next; larger storage is freed. A thread keeps up
-/// to 256 requests, which would hold 50 MB if each had a head of 64 KiB.
+/// to 256 request objects. Without this limit they would hold 50 MB if each request had a head of 64 KiB.
 inline constexpr std::size_t kept_storage_bytes = 4 * 1024;
 /// Empties a string or a vector. Keeps its storage only if it is small.
 template <typename Storage>

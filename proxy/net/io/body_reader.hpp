@@ -19,7 +19,7 @@ enum class BodyStep : std::uint8_t {
   malformed,  ///< the chunked coding is malformed
   closed,     ///< FIN before the end of the body; over TLS also FIN without close_notify
   failed,     ///< reset or another error
-  stalled,    ///< no byte arrived within the limit
+  stalled,    ///< no byte arrived within the read limit
 };
 
 /// Reads one body at a time. The first bytes may already be in the buffer of the message head, behind the

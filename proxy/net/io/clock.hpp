@@ -17,7 +17,7 @@ using policy::Instant;
 
 namespace reprise::net {
 
-/// Source of a thread's time, if it is not the system.
+/// Replaces the system's clocks for one thread.
 class TimeSource {
  public:
   virtual Instant now() = 0;

@@ -1,4 +1,4 @@
-// Translates network errors to the policy's causes; no other code does.
+// Translates network errors to the policy's causes; no other code does this.
 #pragma once
 
 #include <optional>

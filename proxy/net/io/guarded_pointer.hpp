@@ -5,10 +5,10 @@
 
 namespace reprise::net {
 
-/// Points to the object of its guard, of which there is at most one; null otherwise. At the end of a thread
-/// the frames of detached coroutines are destroyed in no defined order, so a guard may outlive its pointer.
-/// Guard and pointer therefore refer to each other, and the one that ends first clears the reference in the
-/// other.
+/// Points to an object while a Guard for that object exists, and is null otherwise. At most one Guard exists
+/// at a time. At the end of a thread the frames of detached coroutines are destroyed in no defined order, so
+/// a guard may outlive its pointer. Guard and pointer therefore refer to each other. Whichever ends first
+/// clears the reference in the other.
 template <typename T>
 class GuardedPointer {
  public:

@@ -32,7 +32,7 @@ std::uint64_t Link::unacknowledged() {
 
 bool is_dead_peer(int descriptor, Duration since) {
   constexpr unsigned enough = 2;
-  // The kernel measures the time in ticks of a few milliseconds.
+  // Tolerance for tcpi_last_ack_recv, which the kernel measures in ticks of a few milliseconds.
   constexpr Duration slack = std::chrono::milliseconds(10);
   tcp_info seen{};
   socklen_t size = sizeof seen;

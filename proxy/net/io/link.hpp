@@ -21,8 +21,8 @@ enum class Unread : std::uint8_t {
 /// Whether the other side still sends. A FIN is detected even if the bytes before it are unread.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Peeks at the unread bytes of a socket, by one system call. `presence_of` checks the other side in the same
-/// way.
+/// `unread_of` peeks at the unread bytes of a socket. `presence_of` checks whether the other side still
+/// sends. Each makes one system call.
 Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 

@@ -1,4 +1,4 @@
-// The Asio headers of all code above the sockets, as one precompiled header.
+// The Asio headers that the code above the sockets uses, as one precompiled header.
 #pragma once
 
 #include <array>

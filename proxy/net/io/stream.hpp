@@ -147,7 +147,7 @@ class Stream final : public Cancellable {
   /// Returns true if sent bytes were retransmitted at least twice and nothing was acknowledged within `since`
   /// (row L4). Makes one system call.
   bool seems_dead(Duration since);
-  /// Precondition: a plain socket.
+  /// Precondition: this stream is a plain socket.
   int descriptor() {
     assert(is_socket());
     return socket_.native_handle();

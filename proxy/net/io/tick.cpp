@@ -70,7 +70,8 @@ void Tick::disarm(Timed& entry) {
 
 void Tick::wake_by(Instant due) {
   if (stopped_ || due + granule >= wake_) return;
-  // An entry that is already due must not postpone a wake-up that comes within a granule.
+  // Wakes one granule from now at the earliest. If the timer is already set to an earlier time, that time
+  // stays.
   const Instant at = std::max(due, now() + granule);
   if (at < wake_) sleep_until(at);
 }

@@ -32,8 +32,8 @@ class DnsChannel {
   /// Called with the result of a question. Must not close the channel.
   using Done = std::function<void(End, Found)>;
 
-  /// Opens a channel. `source` is `f` for /etc/hosts, which is read for each question before `ask` returns,
-  /// or `b` for DNS. Null if there is no descriptor or memory.
+  /// Opens a channel. `source` is `f` for /etc/hosts or `b` for DNS. For each question, /etc/hosts is read
+  /// before `ask` returns. Null if there is no descriptor or memory.
   static std::unique_ptr<DnsChannel> open(const NameFiles&, const LookupOptions&, char source);
   /// Ends every pending question as `abandoned`.
   ~DnsChannel();
@@ -50,8 +50,8 @@ class DnsChannel {
   int ndots() const { return ndots_; }
 
   void add_sockets_to(std::vector<pollfd>&) const;
-  /// Returns for how long `turn` need not be called unless a socket becomes ready. Returns no value if there
-  /// is no limit.
+  /// Returns the time after which `turn` must be called even if no socket is ready; no value if only a ready
+  /// socket requires a call.
   std::optional<std::chrono::milliseconds> quiet() const;
   /// Handles those ready sockets that belong to this channel, and timeouts that have expired.
   void turn(const std::vector<pollfd>& ready);

@@ -10,9 +10,9 @@
 namespace reprise::net {
 
 /// Returns all addresses of both families for stream sockets, in the library's order. Does not use
-/// AI_ADDRCONFIG, which hides names of /etc/hosts on a host with only loopback interfaces. Blocks, unless
-/// `numbers_only` is set. In that case, only a numeric address has a result, in any spelling (2852039166 and
-/// 0251.0376.0251.0376 too: row H2).
+/// AI_ADDRCONFIG, which hides names of /etc/hosts on a host with only loopback interfaces. May block. If
+/// `numbers_only` is set, never blocks and returns a result only for a numeric address. Any spelling counts,
+/// such as 2852039166 or 0251.0376.0251.0376 (row H2).
 Found ask_library(const std::string& name, bool numbers_only);
 
 /// Runs questions that may hang, at most 4 at a time; further questions wait. Thread-safe.

@@ -158,7 +158,7 @@ void NameService::look_at_files() {
 bool NameService::read_files() {
   const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
   const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
-  // The stamps stay old, so the next check reads the files again.
+  // The stored stamps stay old, so the next check reads the files again.
   if (!resolv_text || !sources_text) return false;
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);

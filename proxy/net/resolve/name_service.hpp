@@ -48,7 +48,7 @@ class NameService {
   struct Search;
   struct Stamp {
     std::uint64_t device = 0, file = 0, size = 0;
-    std::int64_t changed = 0;  ///< nanoseconds of the wall clock
+    std::int64_t changed = 0;  ///< time of the last change, in nanoseconds of the wall clock
     bool operator==(const Stamp&) const = default;
   };
 

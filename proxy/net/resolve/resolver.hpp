@@ -59,8 +59,8 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// Starts a lookup, or joins a pending lookup of the same name. `executor` is the caller's; the result is
-  /// used on that thread only.
+  /// Starts a lookup, or joins a pending lookup of the same name. `executor` belongs to the caller's thread.
+  /// The result is used on that thread only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
   /// Drops the cached addresses of a name because connecting to them failed. The next lookup asks again (rows
   /// L1, L2).

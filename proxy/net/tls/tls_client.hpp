@@ -19,12 +19,12 @@ struct ssl_session_st;
 
 namespace reprise::net {
 
-/// Thrown if a file of a route or of the parent proxy cannot be loaded. `what()` names the route, the
-/// configuration key and the file, and says what is wrong.
+/// Thrown if a file in the settings of a route or of the parent proxy cannot be loaded. `what()` names the
+/// route, the configuration key and the file, and says what is wrong.
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);
-  /// Makes the error for a file that belongs to the parent proxy.
+  /// Makes the error for a file in the settings of the parent proxy, such as `parent.ca_file`.
   explicit TlsSettingsError(const std::string& why) : std::runtime_error(why) {}
   /// Returns the route's line in the configuration; 0 if the route is built-in.
   std::size_t line() const { return line_; }
@@ -82,7 +82,7 @@ class TlsClients {
   const TlsClient* parent() const { return parents_.empty() ? nullptr : parents_.front().client.get(); }
 
  private:
-  /// A client and its inputs.
+  /// A TlsClient and the inputs from which it was made.
   struct Made {
     policy::TlsPolicy policy;
     std::string held;  ///< digest of the certificate, key and CA files

@@ -137,8 +137,8 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
     } else {
       failure = co_await channel_->wait_readable();
     }
-    // Checked even without an error, because bytes of a partial record may have ended the wait at the same
-    // time as a call of `cancel`.
+    // Checks for a cancel even if there is no error, because bytes of a partial record may have ended the
+    // wait at the same time as a call of `cancel`.
     if (cancels != cancels_) co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0});
     if (failure) co_return std::tuple(failure, std::size_t{0});
   }

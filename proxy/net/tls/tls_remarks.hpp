@@ -8,7 +8,7 @@
 
 namespace reprise::net {
 
-/// What was observed about one connection so far.
+/// Observations about one TLS connection so far.
 struct TlsRemarks {
   int alert = -1;  ///< number of the other side's fatal alert (RFC 8446 6); -1 if there was none
   bool asked_for_certificate = false;  ///< the other side requested a client certificate

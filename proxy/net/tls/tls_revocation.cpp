@@ -32,7 +32,7 @@ class RestoredErrorQueue {
   RestoredErrorQueue& operator=(const RestoredErrorQueue&) = delete;
 };
 
-// OpenSSL's own macros contain old-style casts.
+// `item_of` and `size_of` replace OpenSSL's macros, which contain old-style casts.
 template <class Item, class Stack>
 Item* item_of(Stack* stack, int index) {
   return static_cast<Item*>(OPENSSL_sk_value(reinterpret_cast<OPENSSL_STACK*>(stack), index));

@@ -44,7 +44,7 @@ struct Meanings {
   explicit Meanings(const address& ip) : all{ip} {}
   void add(const address& ip) { all[count++] = ip; }
 
-  std::array<address, 6> all;  ///< at most 6: the address itself, four splits of RFC 8215, and ISATAP
+  std::array<address, 6> all;  ///< at most 6: the address itself, four for RFC 8215, and one for ISATAP
   std::size_t count = 1;
 };
 
@@ -64,7 +64,7 @@ std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
 }
 
 // Returns the IPv4 address in an ISATAP address (RFC 5214). Only the interface identifier is compared,
-// because the prefix may be any; the universal bit may be set or clear.
+// because an ISATAP address may have any prefix. The universal bit may be set or clear.
 std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
   const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
   return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
@@ -179,7 +179,8 @@ AddressVerdict AddressFilter::judge_unresolved(const std::string& host, std::uin
   ErrorCode not_a_literal;
   const auto literal = asio::ip::make_address(host, not_a_literal);
   if (!not_a_literal) return judge({literal, port});
-  // 2852039166, 0xa9fea9fe, 0251.0376.0251.0376: spellings that a resolver reads as addresses (inet_aton(3)).
+  // A resolver also reads spellings such as 2852039166, 0xa9fea9fe or 0251.0376.0251.0376 as addresses
+  // (inet_aton(3)).
   const std::string bare = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
   in_addr address{};
   if (::inet_aton(bare.c_str(), &address) == 0) return AddressVerdict::allowed;

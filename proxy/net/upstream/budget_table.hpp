@@ -13,8 +13,7 @@
 
 namespace reprise::net {
 
-/// Whether retries draw on the budget when they are sent (`real`), or when observe mode only counts them
-/// (`shadow`).
+/// `real`: a budget for retries that are sent. `shadow`: a budget for retries that observe mode only counts.
 enum class BudgetKind : std::uint8_t { real, shadow };
 
 /// One budget per host:port, settings and kind. Thread-safe. Holds at most `most` hosts, plus those whose

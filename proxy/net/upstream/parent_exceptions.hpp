@@ -26,7 +26,7 @@ class ParentExceptions {
  private:
   std::vector<std::string> texts_;
   std::vector<policy::HostPattern> names_;
-  /// Denies exactly the networks in `parent.except`; absent if it has no network.
+  /// Filter that denies exactly the networks in `parent.except`; absent if `parent.except` has no network.
   std::optional<AddressFilter> networks_;
 };
 
