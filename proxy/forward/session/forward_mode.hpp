@@ -7,7 +7,7 @@ namespace reprise::forward {
 
 /// Returns the mode that accepts requests in absolute-form, and CONNECT for byte streams.
 const RequestListener& forward_mode();
-/// Returns the protocol of replies to a CONNECT.
+/// Returns the object that formats the replies to a CONNECT.
 const StreamProtocol& connect_protocol();
 
 }  // namespace reprise::forward

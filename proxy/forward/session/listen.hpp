@@ -10,7 +10,7 @@
 
 namespace reprise::forward {
 
-/// Reports which listener cannot be bound and why. Leads to exit code 69.
+/// Reports which listener cannot be bound, and why. The program then exits with code 69.
 class BindError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

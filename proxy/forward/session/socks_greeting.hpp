@@ -1,4 +1,4 @@
-// The SOCKS5 handshake between a client and the listener, before there is a stream.
+// The SOCKS5 handshake between a client and the listener, before the byte stream begins.
 #pragma once
 
 #include <string>

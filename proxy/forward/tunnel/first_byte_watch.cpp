@@ -9,7 +9,8 @@ FirstByteWatch::FirstByteWatch(net::Stream& watched, net::Stream& interrupted)
   asio::co_spawn(watched.executor(), run(*this), or_abort);
 }
 
-// The watch needs no time limit of its own: the caller stops the watch when the interrupted read ends.
+// The watch needs no time limit of its own, because the caller stops the watch after the wait on the other
+// connection.
 Task<void> FirstByteWatch::run(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.watched_.wait_readable();
   if (!watch.stopped_) {

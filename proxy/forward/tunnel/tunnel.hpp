@@ -1,4 +1,4 @@
-// Relays bytes unread in both directions, with half-close: CONNECT and upgraded connections.
+// Relays the bytes of CONNECT tunnels and upgraded connections unread in both directions, with half-close.
 #pragma once
 
 #include <functional>

@@ -177,8 +177,8 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
       lf_alone_ = false;
       return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
-      // Accepts an LF alone only if the size line ended in LF alone too. Otherwise the size may be one too
-      // large, and the CR of a CRLF was read as data.
+      // Accepts an LF alone only if the size line ended in LF alone too. After a size line with CRLF, an LF
+      // alone may mean that the size is one too large and that a CR was read as data.
       if (lf_alone_ && ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;

@@ -25,7 +25,7 @@ bool is_lookalike(std::string_view name) {
   return equal("content-length") || equal("transfer-encoding");
 }
 
-/// The framing fields of a head, counted so far.
+/// The numbers and values of the framing fields, in the part of a head that was read so far.
 struct Tally {
   unsigned hosts = 0;
   unsigned expectations = 0;

@@ -19,12 +19,12 @@ std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 /// Reads a request head as parse_request does, but without the check by Beast (see beast_check.hpp).
 Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
-/// Deviations in a response that the guard accepts although Beast rejects them. Beast reads such a head in
-/// its plain form (see beast_check.hpp).
+/// Deviations in a response head that the framing guard accepts although Beast rejects them. Beast reads such
+/// a head in its plain form (see beast_check.hpp).
 struct Oddities {
   bool no_space_after_status = false;  ///< `HTTP/1.1 200\r\n` (row B8)
   bool blank_before_colon = false;     ///< a blank before the colon of a non-framing field (row B7)
-  bool length_and_chunked = false;     ///< two framing fields; Transfer-Encoding wins (RFC 9112 6.3)
+  bool length_and_chunked = false;     ///< Content-Length beside Transfer-Encoding, which wins (RFC 9112 6.3)
   bool odd_connection = false;         ///< Connection or Proxy-Connection is not a token list
   bool identity_coding = false;        ///< Transfer-Encoding lists `identity`, which older RFCs defined
 

@@ -9,14 +9,14 @@
 
 namespace reprise::http {
 
-/// Advice for a certificate that does not verify.
+/// Advice if the certificate of an upstream does not verify.
 inline constexpr std::string_view certificate_advice =
     "If your own certificate authority signed the certificate, set tls.ca_file of the route to that "
     "authority's file.";
 /// Advice if the certificate of the parent proxy does not verify.
 inline constexpr std::string_view parent_certificate_advice =
     "If your own certificate authority signed the certificate, set parent.ca_file to that authority's file.";
-/// Advice for an upstream that rejects this client in the TLS handshake.
+/// Advice if an upstream rejects this proxy in the TLS handshake.
 inline constexpr std::string_view client_certificate_advice =
     "If the upstream requires a client certificate, set tls.certificate and tls.key of the route.";
 

@@ -1,4 +1,4 @@
-// Splits heads into tokens in one pass. The guard then judges the result.
+// Splits heads into tokens in one pass. The framing guard (guard.hpp) then judges the result.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ struct StreamStart {
 
 enum class DetectedProtocol : std::uint8_t {
   more,          ///< undecided: wait for more bytes
-  http,          ///< a request of HTTP/1.x to the tunnel's own upstream
+  http,          ///< an HTTP/1.x request to the tunnel's own upstream
   http2,         ///< the HTTP/2 preface in clear text; passed through unread
   tls,           ///< a TLS handshake record
   server_first,  ///< the upstream has sent the first byte

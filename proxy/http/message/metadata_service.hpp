@@ -7,9 +7,9 @@
 
 namespace reprise::http {
 
-/// The metadata services of: AWS, Azure, Google and most others; ECS tasks; EKS Pod Identity; AWS over IPv6;
-/// Alibaba Cloud; Oracle Cloud. The last entry is the host name of Google's service. `security.deny` blocks
-/// the addresses by default (row N20), so every `no_proxy` should list them.
+/// The addresses of metadata services, in this order: AWS, Azure, Google and most others; ECS tasks; EKS Pod
+/// Identity; AWS over IPv6; Alibaba Cloud; Oracle Cloud. The last entry is the host name of Google's service.
+/// `security.deny` blocks the addresses by default (row N20), so every `no_proxy` should list them.
 inline constexpr std::array<std::string_view, 7> metadata_services{
     "169.254.169.254", "169.254.170.2", "169.254.170.23",          "fd00:ec2::254",
     "100.100.100.200", "192.0.0.192",   "metadata.google.internal"};

@@ -12,8 +12,8 @@ namespace reprise::net {
 /// began, or at once when a dial fails. The first established connection wins; the others are closed. All
 /// these dials are one attempt (row D12).
 ///
-/// Resolving and each address have `connect_timeout`. All addresses share twice that time, and no step goes
-/// past the deadline. Each dial uses exactly the address that was judged.
+/// The lookup and each address may take `connect_timeout`. All addresses share twice that time, and no step
+/// goes past the deadline. Each dial uses exactly the address that was judged.
 ///
 /// Failures: address_denied if every address is denied; address_is_self if one address is a listener of this
 /// proxy and no other address connects; else the cause of the last dial. After a failed dial the resolver

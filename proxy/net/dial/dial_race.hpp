@@ -10,12 +10,12 @@
 
 namespace reprise::net {
 
-/// Serves one race. Writes nothing to any connection, so that no two connections can carry the request (row
-/// D12).
+/// Runs one race between dials. Writes nothing to any connection, so that no two connections can carry the
+/// request (row D12).
 class DialRace final : public Cancellable {
  public:
   /// Preconditions: there is at least one endpoint; `time.dialling` was called; `time` outlives the race. No
-  /// further dial starts once `time` is over.
+  /// further dial starts once the time limit in `time` is reached.
   DialRace(Dialer&, std::vector<tcp::endpoint> endpoints, const ConnectTime& time);
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;

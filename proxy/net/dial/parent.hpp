@@ -11,8 +11,8 @@ namespace reprise::net {
 /// An upstream that is reached through its parent proxy.
 struct ParentRoute {
   Upstream& upstream;              ///< must have a parent
-  std::string_view asked_host;     ///< host that the parent is asked for; judged like the upstream's own host
-  const http::RequestHead& cause;  ///< request whose Via line the CONNECT continues
+  std::string_view asked_host;     ///< host that the parent must reach; judged like the upstream's own host
+  const http::RequestHead& cause;  ///< request whose Via fields the CONNECT copies
   bool to_parent;                  ///< true if the request is sent to the parent itself, without a tunnel
 };
 

@@ -5,11 +5,11 @@
 
 namespace reprise::net {
 
-/// Takes over `plain`. The dial and the handshake together have `connect_timeout`. They have less if the time
-/// that all addresses share, or the deadline, ends earlier. Failures have stage `tls`. OpenSSL's description
-/// is logged at most once a second per upstream. A cancel through AttemptCancel ends the handshake with the
-/// cause `cancelled`. If `of_parent` is set, the other side is the parent proxy, which is verified against
-/// `parent.ca_file`.
+/// Takes over `plain`. The dial and the handshake together have `connect_timeout`, or less time if the
+/// deadline or the time that all addresses share ends earlier. Failures have stage `tls`. OpenSSL's
+/// description is logged at most once a second per upstream. A cancel through AttemptCancel ends the
+/// handshake with the cause `cancelled`. If `of_parent` is set, the other side is the parent proxy, which is
+/// verified against `parent.ca_file`.
 Task<Dialled> secure(Dialer&, Upstream&, std::unique_ptr<Stream> plain, const ConnectTime&, AttemptCancel&,
                      bool of_parent = false);
 

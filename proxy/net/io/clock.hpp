@@ -32,7 +32,7 @@ class TimeSource {
   ~TimeSource() = default;
 };
 
-/// A clock as Asio requires it. Each thread has its own source, so that several simulations can run
+/// A clock as Asio requires it. Each thread has its own time source, so that several simulations can run
 /// concurrently.
 class Clock {
  public:
@@ -75,7 +75,7 @@ struct ClockWaits {
   static Duration to_wait_duration(const Instant& due) { return to_wait_duration(due - Clock::now()); }
 };
 
-/// An exact one-shot timer. Use Tick for limits.
+/// An exact one-shot timer. Use Tick for time limits.
 using Timer = boost::asio::basic_waitable_timer<Clock, ClockWaits>;
 
 }  // namespace reprise::net

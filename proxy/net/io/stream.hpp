@@ -89,8 +89,8 @@ class Stream final : public Cancellable {
     tick_.arm_until(read_limit_, due);
   }
   void unlimit_read() { Tick::disarm(read_limit_); }
-  /// Clears the read limit after a successful read. Also clears a limit that was hit in the same turn,
-  /// because otherwise the next read without a limit would fail at once.
+  /// Clears the read limit after a successful read. Also clears a limit that was hit in the same turn of the
+  /// event loop, because otherwise the next read without a limit would fail at once.
   void end_limit() {
     unlimit_read();
     limit_hit_ = false;

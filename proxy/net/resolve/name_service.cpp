@@ -149,7 +149,7 @@ void NameService::look_at_files() {
   looked_at_ = now;
   if (stamp_of(files_.resolv) == resolv_stamp_ && stamp_of(files_.sources) == sources_stamp_) return;
   if (!read_files()) return;
-  // The name servers may have been replaced because they hang, so pending questions are asked again.
+  // The name servers may have been replaced because the old ones hang, so pending questions are asked again.
   reloading_ = true;
   std::exchange(channels_, {}).clear();
   reloading_ = false;

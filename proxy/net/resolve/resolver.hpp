@@ -19,7 +19,7 @@ struct Addresses {
   /// not resolve.
   std::vector<asio::ip::address> list;
   /// True if the sources report that the name does not exist, and this process has never resolved the name.
-  /// The name is then probably mistyped, rather than that of a service that restarts. Only true if `list` is
+  /// The name is then probably mistyped, and not that of a service that restarts. Only true if `list` is
   /// empty.
   bool never_existed = false;
 };

@@ -42,8 +42,8 @@ class TlsChannel {
   Notice notice() const { return notice_; }
   /// Tries to send close_notify. Returns false if the caller must try again when the transport is writable.
   bool try_notify();
-  /// Sends close_notify as soon as the kernel accepts it, within a second. Then closes the transport if
-  /// `closes` is set.
+  /// Sends close_notify as soon as the kernel accepts it, but tries for at most a second. Then closes the
+  /// transport if `closes` is set.
   static Task<void> send_close_notify(std::shared_ptr<TlsChannel>);
 
   bool closes = false;  ///< close after close_notify is sent

@@ -58,7 +58,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   /// Returns when the client certificate expires, in seconds since 1970; no value if there is no client
   /// certificate.
   std::optional<std::int64_t> certificate_expires() const;
-  /// Returns the client's number, which is unique in the process.
+  /// Returns the number of this TlsClient, which is unique in the process.
   std::size_t number() const { return number_; }
 
  private:
@@ -78,7 +78,7 @@ class TlsClients {
   const TlsClient& of(std::size_t route) const { return *by_route_[route]; }
   /// Returns the file of each client certificate and its expiry, in seconds since 1970.
   std::vector<std::pair<std::string, std::int64_t>> certificate_ends() const;
-  /// Returns the client for the parent proxy; null if there is none.
+  /// Returns the TlsClient for the parent proxy; null if no parent proxy is reached over TLS.
   const TlsClient* parent() const { return parents_.empty() ? nullptr : parents_.front().client.get(); }
 
  private:
@@ -94,7 +94,7 @@ class TlsClients {
   std::vector<Made> clients_;
   std::vector<const TlsClient*> by_route_;
   std::vector<Made> parents_;  ///< one or none
-  std::size_t made_ = 0;       ///< number of clients made so far in the process
+  std::size_t made_ = 0;       ///< number of TlsClients made so far in the process
 };
 
 }  // namespace reprise::net

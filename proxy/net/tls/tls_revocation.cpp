@@ -116,7 +116,7 @@ void refuse_revoked(SSL_CTX* settings) {
   SSL_CTX_callback_ctrl(settings, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(judge_staple));
   if (!holds(settings, X509_LU_CRL))
-    return;  // otherwise each handshake would search the system's folder for CRLs
+    return;  // without this return, each handshake would search the system's folder for CRLs
   X509_STORE* const trusted = SSL_CTX_get_cert_store(settings);
   X509_STORE_set_flags(trusted, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
   X509_STORE_set_verify_cb(trusted, allow_missing_crl);

@@ -1,5 +1,5 @@
-// TLS settings for terminating clients' TLS with one of this proxy's certificates, shared by all connections
-// to the host name of that certificate.
+// The TLS settings with which this proxy terminates clients' TLS for one host name, shared by all connections
+// to that host name.
 #pragma once
 
 #include <openssl/types.h>

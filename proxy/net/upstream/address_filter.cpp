@@ -48,8 +48,8 @@ struct Meanings {
   std::size_t count = 1;
 };
 
-// Returns the IPv4 address that is embedded behind a known prefix; an address has at most one. The
-// IPv4-mapped form needs no case here, because IPv4 addresses are always compared in that form.
+// Returns the IPv4 address that is embedded behind a known prefix. An IPv6 address has at most one such
+// prefix. The IPv4-mapped form needs no case here, because IPv4 addresses are always compared in that form.
 std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   constexpr std::size_t last = 12;
   if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056

@@ -34,8 +34,8 @@ void write_account(std::string_view host, std::uint16_t port, std::string& key) 
   append_number(port, key);
 }
 
-// Appends to the key a part that begins with a space. No host contains a space, so a TLS key never equals a
-// plaintext key.
+// Appends the TLS peer to a key, after a space. No host contains a space, so the key of a TLS connection
+// never equals that of a plaintext connection.
 void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
