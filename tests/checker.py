@@ -1,4 +1,5 @@
-"""Shared parts of the scripts that check the tree: a command line, and a self-test with planted faults."""
+"""Shared parts of the scripts that check the source tree: a command line, and a self-test with planted
+faults."""
 import argparse
 
 
@@ -18,7 +19,7 @@ def run(description, self_test, check, options=()):
 
 def count_wrong(plants):
     """Returns the number of items (name, expected, found) in which `expected` and `found` differ. Prints each of these
-    items, and a line with the sums."""
+    items, then the number of all items and the number of wrong ones."""
     wrong = [(name, expected, found) for name, expected, found in plants if found != expected]
     for name, expected, found in wrong:
         print(f"self-test: {name}: expected {expected}, found {found}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that tests and requirements match. Fails if no test has the id of a row of docs/requirements/robustness.md in its name, if the id in
-the name of a test does not exist, or if a row of the specification has changed since docs/requirements adopted it.
+"""Checks that tests and requirements match. Fails if a row of docs/requirements/robustness.md has no test, that is, if
+its id is in no test name. Also fails if a test name has an unknown id, or if a row of the specification has changed
+since docs/requirements adopted it.
 
 The specification is beside the repository (../shared/spec). If the specification is absent, rows are not compared with
 it. docs/requirements/adopted.txt has, for each row of the specification, a digest of the adopted text, or `awaited` if

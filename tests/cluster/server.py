@@ -1,10 +1,10 @@
 """Runs a Kubernetes API server with its etcd on loopback during a test.
 
 The binaries come from the folder REPRISE_K8S_BIN: kube-apiserver, kubectl and etcd (or Debian's, package etcd-server).
-To build kube-apiserver: make an empty Go module that requires k8s.io/kubernetes at v1.36.3, with each `replace k8s.io/X
-=> ./staging/src/k8s.io/X` of that module's go.mod as `=> k8s.io/X v0.36.3`; run `go mod tidy`, then `CGO_ENABLED=0 go
-build k8s.io/kubernetes/cmd/kube-apiserver`. The tests of the chart need helm: `go install
-helm.sh/helm/v3/cmd/helm@latest`."""
+To build kube-apiserver, make an empty Go module that requires k8s.io/kubernetes at v1.36.3. Copy each line `replace
+k8s.io/X => ./staging/src/k8s.io/X` from the go.mod of k8s.io/kubernetes, and write `k8s.io/X v0.36.3` after its `=>`.
+Then run `go mod tidy` and `CGO_ENABLED=0 go build k8s.io/kubernetes/cmd/kube-apiserver`. The tests of the chart need
+helm: `go install helm.sh/helm/v3/cmd/helm@latest`."""
 import json
 import os
 import shutil

@@ -80,7 +80,7 @@ TEST(Load, configuration_hash_is_twelve_hex_digits_of_the_file_bytes) {
   EXPECT_EQ(one.find_first_not_of("0123456789abcdef"), std::string::npos);
   EXPECT_EQ(one, load_text("version: 1", {}).hash);
   EXPECT_NE(one, load_text("version: 1\n", {}).hash);
-  // FNV-1a 64 maps the empty text to its offset basis.
+  // The FNV-1a hash of an empty text is the constant with which the algorithm starts (the offset basis).
   EXPECT_EQ(load_text("", {}).hash, "cbf29ce48422");
 }
 

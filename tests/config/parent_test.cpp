@@ -26,7 +26,8 @@ TEST(ParentText, parent_url_is_a_host_and_a_port) {
 }
 
 TEST(ParentText, credentials_become_the_value_of_proxy_authorization) {
-  // Examples from RFC 7617 2 and 2.1, and from RFC 4648 10 for the lengths of base64.
+  // The first two examples are from RFC 7617, sections 2 and 2.1. The next three are like the examples of RFC
+  // 4648, section 10, with 0, 1 and 2 padding characters.
   EXPECT_EQ(parsed("http://Aladdin:open%20sesame@p:1").authorization, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
   EXPECT_EQ(parsed("http://test:123%C2%A3@p:1").authorization, "Basic dGVzdDoxMjPCow==");
   EXPECT_EQ(parsed("http://fo:oba@p:1").authorization, "Basic Zm86b2Jh");

@@ -62,8 +62,8 @@ const Settings& gcs() {
   return settings;
 }
 
-// Conditions, and fields that only look like conditions. A condition must make an operation repeatable only
-// if the table row of the operation names the condition.
+// The tests add each of these to each operation. Some are conditions; the others only look like conditions.
+// An operation may become repeatable only by a condition that its row in the table names.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",

@@ -48,9 +48,9 @@ TEST(Reference, reference_page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // The search also counts other rows that begin like the row of a key: all rows of the tables of conditions
-  // and flags, and eight rows of the table of predicates. `policies.*` has no row, because the row of
-  // `policies` describes this key.
+  // The search counts every table row that begins with a code span. So it also counts the rows for
+  // conditions, for flags, and eight rows for predicates. `policies.*` has no row of its own, because the row
+  // of `policies` describes this key.
   EXPECT_EQ(rows,
             all_keys().size() + policy::count_of<policy::Condition::Kind> + shortcut_table.size() + 8 - 1);
   for (const Key& key : all_keys())
@@ -98,8 +98,8 @@ std::string uncommented(std::string line) {
 
 using Paths = std::set<std::string, std::less<>>;
 
-// Adds the keys that appear in braces in `rest`. `rest` is the value of the key at `path`, with the comment
-// after the value.
+// Adds to `paths` the sub-keys of the key at `path` that `rest` lists in braces. `rest` is the value of the
+// key, with the comment after the value.
 void add_in_braces(const std::string& path, std::string_view rest, Paths& paths) {
   std::vector<std::string> above;
   std::string at = path;
@@ -339,7 +339,7 @@ std::string file_to_compare(std::string_view path) {
   };
   if (const auto value = values.find(path); value != values.end()) return file_with(path, value->second);
   if (path.starts_with("routes[].")) return "version: 1\nroutes: [{name: r}]\n";
-  // Setting any key of a section that is off by default turns the section on.
+  // Some sections are off by default. Setting any key of such a section turns the section on.
   const Key* above = find_key(path.substr(0, path.rfind('.')));
   const bool below_off = above != nullptr && above->path != path && above->standard == "off";
   return below_off ? file_with(above->path, "{}") : "version: 1\n";
@@ -379,8 +379,8 @@ TEST(EveryKey, documented_default_of_every_key_is_its_actual_default) {
     if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
     // By default there is no parent proxy, so the keys of `parent` do not apply.
     if (key.path == "version" || key.path == "parent.ca_file" || key.path == "parent.except") continue;
-    // If a section is off by default, the documented default of a key in it is the key's value after the
-    // section is turned on.
+    // Some sections are off by default. The documented defaults of their keys apply as soon as the section is
+    // turned on.
     const Key* above = find_key(key.path.substr(0, key.path.rfind('.')));
     const bool below_off = above != nullptr && above->standard == "off";
     const bool in_intercept = key.path.starts_with("intercept.");

@@ -176,7 +176,7 @@ TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hun
     if (route.retry.deadline) deadline = head_at + *route.retry.deadline;
     const policy::HeadLimit limit =
         policy::head_limit(route, one.request.repeatable(settings), head_at, deadline);
-    // Preset llm repeats a request only after a refusal, and a hung upstream sends none.
+    // Preset llm repeats a request only after a response that refuses it. A hung upstream sends no response.
     EXPECT_EQ(one.request.repeatable(settings), one.preset != "llm") << one.preset;
     EXPECT_EQ(limit.at - head_at, one.waits) << one.preset;
     policy::Attempt attempt;

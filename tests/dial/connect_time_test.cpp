@@ -1,4 +1,4 @@
-// Tests how much time is left for each step of connecting, at exact times.
+// Tests how much time each step of connecting may take, at given times and without a clock.
 #include "proxy/net/dial/connect_time.hpp"
 
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
     python3 tests/e2e/restart_load.py --bin build/release/reprise
 
-Eight clients send GETs over kept connections, and pause for 50 ms after each. The upstream is killed and started again three times; each
-time its port refuses connections for a second. Between two restarts, each client has a dozen requests served. Reprise runs with its
-defaults."""
+Eight clients send GETs over persistent connections, and pause for 50 ms after each GET. The upstream is killed and
+started again three times. Each time, its port refuses connections for a second. Between two restarts, each client gets
+a dozen responses. Reprise runs with its defaults."""
 import argparse
 import http.client
 import subprocess

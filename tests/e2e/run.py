@@ -4,8 +4,8 @@ totals.
 
 A case that fails is run once more, alone, after all others. If it passes then, it is reported as flaky.
 
-Cases mostly wait, so several run at once. Each has its own ports and folders. A case that changes more of the host, such
-as its network, is `isolated`.
+Cases mostly wait, so several run at once. Each case has its own ports and folders. A case that changes the host itself,
+such as its network, is `isolated`.
 
 A file with `ALONE = True` runs real client programs through tunnels. Its cases run one after another when all
 others have ended: if a busy machine stalls a client for 200 ms after its CONNECT, reprise no longer examines

@@ -266,9 +266,9 @@ def test_env_prints_variables_that_make_clients_trust_the_ca():
 
 
 def test_ca_key_created_by_root_belongs_to_the_folder_owner():
-    """The service runs as the folder's owner and must be able to read the key. If the key belongs to root
-    instead, `reprise run` fails for that owner. Its message has the command that fixes the fault. `reprise
-    check`, run by root, warns with the same command."""
+    """The service runs as the folder's owner and must be able to read the key. If the key belongs to root,
+    `reprise run` fails when the owner of the folder starts it. The error message has the command that gives
+    the key to the owner. `reprise check`, run by root, has a warning with the same command."""
     with Folder() as files:
         try:
             os.chown(files.folder.name, NOBODY, NOBODY)

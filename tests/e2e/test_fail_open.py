@@ -1,4 +1,5 @@
-"""Tests the recipes of docs/runtimes: use the proxy while it runs, and connect directly if it refuses the connection."""
+"""Tests the recipes of docs/runtimes. Each uses the proxy while the proxy runs. If the proxy's port refuses the
+connection, the recipe connects directly."""
 import contextlib
 import os
 import re

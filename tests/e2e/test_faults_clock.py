@@ -80,8 +80,8 @@ def date_in(seconds):
 
 
 def test_I8_retry_after_date_is_relative_to_the_response_date_or_the_local_clock():
-    """A Retry-After date counts from the Date field of the same response. Without that field, it counts from the
-    local clock, even if the local clock is wrong."""
+    """A Retry-After date is compared with the Date field of the same response. If the response has no Date, the
+    Retry-After date is compared with the local clock, even if that clock is wrong."""
     if is_sanitized():
         raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:

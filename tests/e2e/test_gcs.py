@@ -48,8 +48,8 @@ def with_condition(condition, path, fields):
 
 
 def cases():
-    """Yields a request for every row of the table of operations: one without a condition, and one with each
-    condition that makes the operation retryable. Each comes with the expected number of attempts."""
+    """Yields requests for every row of the table of operations: one without a condition, and one for each
+    condition that makes the operation retryable. Each request comes with the expected number of attempts."""
     for operation, method, path, rule, fields in rows():
         yield f"{operation} {method} plain", method, path, fields, b"{}", 2 if rule == "always" else 1
         for condition in rule.split(",") if ":" in rule else []:
@@ -80,9 +80,9 @@ def test_gcs_operations_are_retried_exactly_as_the_table_of_operations_says():
 
 
 class Bucket:
-    """One object, served as the emulator of Cloud Storage does: with its generation and Content-Range in every
-    response, and without an entity tag. The body is chunked or has a length. Response n ends after `breaks[n]`
-    bytes; later responses are complete. `as_200`: a broken response has status 200 even if a range was requested."""
+    """Serves one object like Google's emulator of Cloud Storage. Every response has the generation of the object and
+    a Content-Range, but no entity tag. The body is chunked or has a length. Response n ends after `breaks[n]` bytes;
+    later responses are complete. `as_200`: a broken response has status 200 even if a range was requested."""
 
     def __init__(self, breaks, chunked, as_200=False, generations=(17,)):
         self.object = bytes(33 + (i * 31 + i // 94) % 94 for i in range(512 * 1024))

@@ -6,8 +6,8 @@ from upstream import Say, Upstream
 
 def test_hedged_copy_responds_when_the_first_request_hangs():
     def first_hangs(connection, request):
-        """Never responds on the first connection. Goes by the order of connections, because the upstream may
-        read the hedge before the first request."""
+        """Never responds on the first connection. Counts connections and not requests, because the upstream
+        may read the hedge before the first request."""
         if request.connection == 1:
             connection.recv(1)
             return False

@@ -10,8 +10,8 @@ from test_rows_never_worse import LOST
 from test_tunnels import open_tunnel
 from upstream import Say, Upstream
 
-# No case causes the log fields of a refused hedge. A hedge is refused only at the moment when it is due, so a
-# case would need a response that is slower than a timer.
+# No case causes the log fields of a refused hedge. A hedge is refused only when it is due, so the upstream's
+# response would have to be slower than the hedge timer.
 NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
 ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

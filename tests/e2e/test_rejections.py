@@ -39,9 +39,9 @@ def test_connect_to_a_denied_port_gets_403_with_a_reason():
 
 
 def test_C6_request_body_over_the_limit_of_its_route_is_rejected_with_413():
-    """A body whose length is exactly the limit `request_body` passes. A longer body with a Content-Length is
-    rejected before a byte is sent to the upstream. A longer chunked body is rejected as soon as it exceeds
-    the limit."""
+    """A body of exactly `request_body` bytes is forwarded. A longer body with a Content-Length is rejected
+    before a byte is sent to the upstream. A longer chunked body is rejected as soon as it exceeds
+    `request_body` bytes."""
     routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]
     with Upstream({}) as upstream, Reprise(routes=routes, limits={"request_body": "100KiB"}) as reprise:
         for path, most in (("/small", 1 << 10), ("/other", 100 << 10)):

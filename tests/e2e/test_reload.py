@@ -1,5 +1,5 @@
 """Tests reloads while requests run. Covers every way in which a file changes or can be invalid. No request may be
-lost, and none may be decided by two configurations."""
+lost, and each request must use only one configuration."""
 import json
 import os
 import re

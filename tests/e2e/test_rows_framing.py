@@ -129,8 +129,8 @@ def test_L7_A10_single_http_1_0_error_page_does_not_mark_the_upstream_as_http_1_
     page = Say(raw=b"HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\nbusy", close=True)
     gate = threading.Event()
     def streams(connection, request, reader):
-        """Waits for the first chunk before the client sends the second chunk. This works only if reprise
-        forwards each chunk at once, without collecting the body first."""
+        """The client sends the second chunk only when this function has received the first chunk. So reprise
+        must forward each chunk at once and not collect the body first."""
         while b"first" not in reader.buffer:
             reader.more()
         gate.set()

@@ -276,8 +276,8 @@ def test_preset_health_returns_the_status_of_a_check_without_retrying():
 
 @isolated
 def test_H5_via_is_added_to_a_request_only_if_no_other_loop_detection_works():
-    """nginx does not compress responses to requests with Via (gzip_proxied). So reprise adds no Via to a request
-    that goes to another host."""
+    """By default, nginx does not compress the response if the request has Via (see its directive gzip_proxied).
+    So reprise adds no Via to a request that goes to another host."""
     subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
     with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \
             Upstream(listener=bound("0.0.0.0")) as upstream, Reprise() as reprise:

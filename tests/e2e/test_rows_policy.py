@@ -114,8 +114,8 @@ def test_L25_unlimited_attempts_are_counted_without_growing_memory():
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
         attempts = 0
         for count in (1, 2):
-            # Only the growth during the second request is checked, because the first request allocates memory that
-            # reprise keeps.
+            # Checks how much the memory grows during the second request. The first request is not checked, because
+            # it allocates memory that reprise keeps.
             before = settled(lambda: resident(reprise))
             response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
             attempts += response.attempts

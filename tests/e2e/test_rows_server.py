@@ -1,5 +1,5 @@
-"""Tests reprise's side towards clients, operators and the kernel: rows L9, L10, L13, L15, L17, L18, L23, L29, L30,
-L31."""
+"""Tests how reprise behaves towards clients, operators and the kernel: rows L9, L10, L13, L15, L17, L18, L23, L29,
+L30, L31."""
 import contextlib
 import re
 import resource

@@ -236,7 +236,8 @@ TEST(Explanation, simulated_runs_stay_within_the_explained_bounds) {
     const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
                            told.highest.last_verdict.reason == Reason::budget_spent;
     for (std::size_t n = 0; n + 1 < ledger.size(); ++n) {
-      // If the budget ends the retries, random waits may allow one more retry than the planned waits.
+      // If the budget ends the retries, a run with random waits may have one retry more than the explanation
+      // planned.
       if (by_budget && n >= told.waits.size()) break;
       ASSERT_LT(n, told.waits.size());
       ASSERT_TRUE(is_inside(told.waits[n], ledger[n], ledger[n + 1].started)) << i << " wait " << n;
@@ -388,7 +389,7 @@ TEST(Explanation, last_response_is_delivered_and_cut_if_it_is_truncated) {
   EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
 }
 
-// A hedge is charged to the budget before the first attempt adds its share to the budget.
+// When a hedge is charged to the budget, the first attempt has not yet added its share to the budget.
 TEST(Explanation, hedge_is_decided_when_it_is_due) {
   Question question = get();
   RoutePolicy policy;

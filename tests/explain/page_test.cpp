@@ -1,4 +1,4 @@
-// Tests the text of time spans, and pages in two columns.
+// Tests how `explain` writes time spans, and how it arranges a page in two columns.
 #include "proxy/tools/explain/page.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ std::optional<std::string> environment(std::string_view name) {
   return name == "SECRET" ? std::optional<std::string>(secret) : std::nullopt;
 }
 
-/// Returns true if the text refers to a file other than the two harmless ones. A fuzzer must not read
+/// Returns true if the text refers to a file other than /dev/null and /nowhere. A fuzzer must not read
 /// arbitrary files.
 bool names_files(std::string_view text) {
   for (std::size_t at = text.find("file:"); at != std::string_view::npos; at = text.find("file:", at + 1)) {

@@ -44,7 +44,7 @@ std::string as_basic(std::string_view fixdate) {
 
 void judge_moment(std::int64_t moment) {
   law(moment >= year_zero && moment <= year_ten_thousand, "a date is in the years 0 to 9999");
-  if (moment == year_ten_thousand) return;  // a leap second at the end of the year 9999
+  if (moment == year_ten_thousand) return;  // leap second at the end of 9999: it has no text form
   const std::string text = format_date(moment);
   law(text.size() == 29 && parse_date(text, now_unix) == moment, "a written date is read back");
   law(parse_date(as_asctime(text), now_unix) == moment, "asctime is the same moment");

@@ -34,7 +34,7 @@ policy::RetryPolicy retry(Input& input) {
   // On a route without a limit on attempts, only the deadline ends the exchange, so every wait must take
   // time.
   if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
-  // Gives slightly more attempts than a ledger keeps (row L25).
+  // With these waits, a deadline of 1 s allows slightly more attempts than a ledger keeps (row L25).
   if (!retry.max_attempts && retry.deadline == 1s) retry.backoff = {14ms, 1.0, 14ms, policy::Jitter::none};
   retry.retry_after = {input.flip(), up_to(input, 100'000)};
   return retry;

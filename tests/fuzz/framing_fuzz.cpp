@@ -1,5 +1,6 @@
-// Fuzz target: parses the same bytes with the guard and the proxy's chunk decoder, with Boost.Beast, and with
-// a strict parser. Two parsers that accept a message must frame it in the same way.
+// Fuzz target: parses the same bytes with three parsers. These are the proxy's own (its framing guard and
+// chunk decoder), Boost.Beast, and a strict parser. Two parsers that accept a message must frame it in the
+// same way.
 #include <array>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -65,7 +66,7 @@ void take_chunks(std::string_view text, http::Spelling trailers, Message& messag
   message.end += at;
 }
 
-/// Returns the message with the framing that the guard found in its head.
+/// Returns the message with the framing that the proxy's framing guard found in the head.
 Message guarded(std::string_view text, const http::Parsed& parsed, const Framing& framing,
                 std::size_t head_bytes, http::Spelling trailers) {
   Message message;
@@ -196,9 +197,9 @@ void agree(const Message& a, const Message& b, const char* who) {
   if (a.state == State::whole && b.state == State::whole) law(a.end == b.end && a.body == b.body, who);
 }
 
-/// Checks that the guard and the other parser agree on whether the message is complete. Skips messages that
-/// either parser rejects: after a trailer line that ends in LF alone, which the guard rejects, Beast waits
-/// for more bytes forever.
+/// Checks that the framing guard and the other parser agree on whether the message is complete. Skips
+/// messages that either parser rejects. For example, the guard rejects a trailer line that ends in LF alone,
+/// but Beast waits for more bytes after such a line.
 void end_alike(const Message& guard, const Message& other, const char* who) {
   if (guard.state == State::refused || other.state == State::refused) return;
   law((guard.state == State::whole) == (other.state == State::whole), who);

@@ -68,8 +68,8 @@ void judge(std::string_view text, const Options& options) {
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
   const auto back = tools::remove(once.text);
-  // If no pod of the input already had the sidecar, removal from the result gives the same text as removal
-  // from the input.
+  // If no pod of the input already had the sidecar, remove() gives the same text for the result of inject()
+  // as for the input.
   const auto bare = tools::remove(text);
   if (once.already == 0) law(std::holds_alternative<Removed>(back), "there is a way back");
   if (once.already == 0 && std::holds_alternative<Removed>(bare))

@@ -78,8 +78,8 @@ class Exact {
   std::size_t size_;
 };
 
-/// Like Exact, but for many pieces, one after the other: reuses one buffer. A returned view is valid until
-/// the next call.
+/// Like Exact, but reuses one buffer for all copies. The view that put() returns is valid until the next
+/// put().
 class Edge {
  public:
   std::string_view put(std::string_view text) {

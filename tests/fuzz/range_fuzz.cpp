@@ -87,8 +87,8 @@ void judge_other_versions(const Download& download, const PartHead& head, const 
   };
   PartHead other = rest;
   other.entity_tag = "\"another\"";
-  // If a field proves the version, entity tags are compared weakly, and only if both responses have an entity
-  // tag (row E2).
+  // If another field identifies the version, entity tags are compared weakly, and only if both responses have
+  // an entity tag (row E2).
   const bool is_weakly_same = head.entity_tag.ends_with(other.entity_tag);
   if (head.uses_tags && !head.entity_tag.empty() && !is_weakly_same)
     law(judged(other) == Continuation::Kind::mismatch, "another version is not the rest");

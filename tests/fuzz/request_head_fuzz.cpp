@@ -1,5 +1,5 @@
-// Fuzz target: request heads. An accepted head has the reported parts, whatever follows it and however it was
-// split.
+// Fuzz target: request heads. The parts that the parser reports for an accepted head match the input. They do
+// not depend on the bytes after the head, or on how many bytes the parser got at a time.
 #include "proxy/http/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
@@ -61,8 +61,8 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// Returns true if both verdicts are rejections and the text exceeds a size limit. The prefix may then be
-/// rejected for its size, and the whole text for another fault.
+/// Returns true if both verdicts are rejections and the text exceeds a size limit. `early`, the verdict on a
+/// prefix of the text, may then be about the size, and `verdict` about another fault.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
   return text.size() > std::min(limits.bytes, limits.target_bytes) &&
@@ -92,8 +92,8 @@ void judge_again(std::string_view text, const RequestHead& head, const HeadLimit
       "and means the same");
 }
 
-/// Checks that adding a long field does not change the verdict, because the guard parses large buffers in
-/// another way.
+/// Checks that adding a long field does not change the verdict, although the framing guard parses large
+/// buffers in another way.
 void judge_padded(std::string_view text, const Parsed& verdict) {
   const std::size_t line = text.find("\r\nHost:");
   if (line == std::string_view::npos) return;

@@ -1,5 +1,5 @@
-// Fuzz target: whole responses. The client gets the same body in new framing, and what predicates find in it
-// does not depend on how the bytes were split.
+// Fuzz target: whole responses. The client gets the same body in new framing. The results of body predicates
+// do not depend on how the bytes were split.
 #include <array>
 #include <optional>
 

@@ -94,7 +94,8 @@ class OneField final : public FieldLines {
   std::string value_;
 };
 
-/// Draws a path pattern that is valid more often than not. Returns nullopt if it is invalid.
+/// Draws a text, which is usually a valid path pattern, and parses it. Returns nullopt if the text is not a
+/// valid pattern.
 std::optional<PathPattern> pattern(Input& input) {
   static constexpr std::array<std::string_view, 6> segments{"/a", "/b", "/{x}", "/**", "/", "/a%2Fb"};
   std::string text;

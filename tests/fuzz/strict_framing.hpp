@@ -1,4 +1,4 @@
-// A strict, slow and simple parser by RFC 9112, independent of the proxy and used only for comparison.
+// A strict, slow and simple parser of HTTP/1 messages, independent of the proxy and used only for comparison.
 #pragma once
 
 #include <cstdint>

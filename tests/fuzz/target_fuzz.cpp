@@ -1,5 +1,5 @@
-// Fuzz target: authorities and request targets. The parsed parts, joined, give the original text, and all
-// parsers of the proxy understand it in the same way.
+// Fuzz target: authorities and request targets. The parts that a parser returns, joined, give the original
+// text. All parsers of the proxy agree on the parts.
 #include <algorithm>
 #include <array>
 

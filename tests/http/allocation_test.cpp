@@ -1,4 +1,4 @@
-// Tests that a valid request and its response allocate nothing once the buffers have their storage.
+// Tests that a valid request and its response allocate no memory once the buffers are allocated.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

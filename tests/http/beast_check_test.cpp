@@ -1,5 +1,5 @@
-// Tests the second parsing by Beast. The guard gets one text and Beast another, as if the guard had misread
-// the head. Such a head must be rejected.
+// Tests that Beast parses each head a second time, after the framing guard. Here the two get different texts,
+// as if the guard had misread the head. Such a head must be rejected.
 #include "proxy/http/http1/beast_check.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace {
 using std::string;
 using Opinion = std::optional<Rejection>;
 
-/// Returns Beast's verdict on `shown` after the guard has accepted `understood`. The head ends where `shown`
-/// ends.
+/// Returns Beast's verdict on the head `shown` after the framing guard has accepted another head,
+/// `understood`.
 Opinion on_request(const string& understood, const string& shown) {
   RequestHead head;
   EXPECT_EQ(guard_request(understood, {}, head), complete) << understood;
@@ -138,7 +138,7 @@ TEST(SecondOpinion, beast_check_rejects_different_response_framing) {
   }
 }
 
-/// Returns Beast's verdict on a text for which the guard assumes another framing.
+/// Returns Beast's verdict on a text if the framing guard has found the framing `framing` for it.
 Opinion with_framing(const Framing& framing, const string& text, std::string_view method = "GET") {
   ResponseHead head;
   Oddities oddities;

@@ -1,5 +1,5 @@
-// Tests the limits of the guard, one byte or one number on either side. Planted defects showed that other
-// tests miss them.
+// Tests the limits of the framing guard: the last accepted value and the first rejected one. Planted defects
+// at these limits showed that other tests do not detect them.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/chunked.hpp"
@@ -15,7 +15,7 @@ namespace {
 using std::string;
 using State = ChunkDecoder::State;
 
-/// Runs the guard without the Beast check, which would hide the guard's own mistakes.
+/// Runs the framing guard without the Beast check, which would hide mistakes of the guard.
 Parsed guard_alone(const string& text) {
   RequestHead head;
   return guard_request(text, {}, head);

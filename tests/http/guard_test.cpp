@@ -144,7 +144,7 @@ TEST(Guard, control_bytes_in_field_values_are_rejected) {
   for (const string& value : {"a\0b"s, "a\rb"s, "a\nb"s, "a\x01"s, "\x7f"s, "a\x1b[0m"s, "\rx"s}) {
     EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
-  // Tries every offset, because the guard searches for control bytes in steps of eight bytes.
+  // Tries every offset, because the framing guard searches for control bytes in steps of eight bytes.
   for (std::size_t at = 0; at < 24; ++at) {
     string value(24, 'v');
     value[at] = '\x02';

@@ -50,8 +50,8 @@ TEST(Intake, absolute_form_target_overrides_a_different_host_field) {
   EXPECT_EQ(host_field(request_to("http://h/", "h:80")), "");
 }
 
-/// Returns a head whose Host is unreadable. The guard rejects such a Host, so intake gets this head only in
-/// tests.
+/// Returns a head whose Host is unreadable. The framing guard rejects such a Host, so intake gets this head
+/// only in tests.
 RequestHead with_unreadable_host(const ReadRequest& read) {
   RequestHead head = read.head;
   head.fields.front().value = "a b";

@@ -1,4 +1,4 @@
-// Tests request heads for a parent proxy: absolute-form, its authorization, and CONNECT.
+// Tests request heads for a parent proxy: absolute-form, Proxy-Authorization, and CONNECT.
 #include "proxy/http/http1/parent.hpp"
 
 #include <gtest/gtest.h>

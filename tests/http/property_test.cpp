@@ -1,5 +1,5 @@
-// Tests properties of every head: the result does not depend on how the bytes are split, damage never
-// crashes, and an accepted head keeps its framing.
+// Tests properties of every head: the result does not depend on how the bytes are split, a damaged head never
+// causes a crash, and an accepted head keeps its framing.
 #include <gtest/gtest.h>
 
 #include "proxy/http/http1/parse.hpp"

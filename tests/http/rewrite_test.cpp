@@ -284,7 +284,7 @@ TEST(Rewrite, head_and_304_responses_keep_their_content_length) {
 }
 
 TEST(Rewrite, unreadable_content_length_is_not_forwarded) {
-  // The guard rejects such a response, so the rewrite gets it only in this test.
+  // The framing guard rejects such a response, so it is rewritten only in this test.
   ReadResponse read(ok("Content-Length: 5\r\n"), "HEAD");
   read.head.fields.front().value = "5, 6";
   string out;

@@ -1,4 +1,5 @@
-// Tests finding this proxy's name in a request, and another reprise's name in a response.
+// Tests how Via shows that a request has already passed through this proxy, and that a response comes from
+// another reprise.
 #include "proxy/http/message/via.hpp"
 
 #include <gtest/gtest.h>

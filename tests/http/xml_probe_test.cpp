@@ -15,7 +15,7 @@ bool has(const string& text, const char* path = "Code", const char* equals = "Sl
   return XmlText(text).has_at(path, policy::TextRule{equals});
 }
 
-// Bodies of S3, of Query services such as SQS and STS, and of EC2.
+// Error bodies as S3, EC2, and AWS Query services such as SQS and STS send them.
 const string of_s3 =
     R"(<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>1</RequestId></Error>)";

@@ -238,8 +238,8 @@ TEST(inject, yaml_anchor_is_edited_once_if_all_uses_need_the_same_change) {
 }
 
 TEST(inject, yaml_anchor_shared_with_unrelated_uses_is_rejected) {
-  // In the first manifest, an edit at the anchor would also give the proxy variables to the sidecar of the
-  // mesh. In the second manifest, it would also change the value of another variable.
+  // Both manifests share a value through a YAML anchor. In the first, an edit of that value would also give
+  // the proxy variables to the sidecar `mesh`. In the second, the edit would also change the variable A.
   const Remark shared = refusal(pod(
       "  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env: &env [{name: A, value: b}]\n"
       "  containers:\n  - name: a\n    env: *env\n"));

@@ -70,8 +70,8 @@ inline std::size_t count(const std::string& text, std::string_view what) {
   return found;
 }
 
-/// Returns every value of that variable in one container of the only pod, each in brackets. `[from]` if the
-/// value comes from another object (valueFrom).
+/// Returns every value of the variable `name` in one container of the only pod, each in brackets. A value
+/// that comes from another object (valueFrom) is returned as `[from]`.
 inline std::string value_of(const std::string& text, const std::string& name, std::size_t container = 0) {
   auto tree = read(text);
   if (std::holds_alternative<Fault>(tree)) return "not YAML: " + std::get<Fault>(tree).message;

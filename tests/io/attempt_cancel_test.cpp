@@ -1,5 +1,5 @@
-// Tests AttemptCancel: it stops the object that a guard has registered, as long as the guard and the attempt
-// exist.
+// Tests AttemptCancel, which stops an operation of an attempt. A guard registers the operation, which can be
+// stopped while the guard and the attempt exist.
 #include "proxy/net/io/attempt_cancel.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests the number of sent bytes that the other host has not acknowledged.
+// Tests the number of bytes that were written to a connection and are not acknowledged.
 #include "proxy/net/io/outflow.hpp"
 
 #include <gtest/gtest.h>

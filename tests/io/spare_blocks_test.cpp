@@ -1,4 +1,4 @@
-// Tests that the blocks of a burst are freed some time after it.
+// Tests that unused blocks of memory are freed some time after a burst of use.
 #include "proxy/net/io/spare_blocks.hpp"
 
 #include "tests/support/loopback.hpp"

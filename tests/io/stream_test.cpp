@@ -36,8 +36,8 @@ struct StuckWrite {
   int rounds = 0;
 };
 
-// Lets a read limit expire between two reads, as if one turn of the loop took longer than the limit. If
-// `forgets` is true, discards the expired limit before the second read.
+// Lets the time limit for reading expire between two reads, as if one turn of the event loop took longer than
+// the limit. If `forgets` is true, discards the expired limit before the second read.
 Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool forgets) {
   char bytes[1];
   pair.raw.send("ab");

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that Kubernetes manifests use only fields of the Kubernetes API. The known fields are in fields.json.
 
-fields.json is generated from type declarations of two npm packages, which are made from the published OpenAPI schemas:
-kubernetes-models (Kubernetes) and @kubernetes-models/prometheus-operator (PodMonitor):
+fields.json is generated from the type declarations of two npm packages: kubernetes-models (Kubernetes) and
+@kubernetes-models/prometheus-operator (PodMonitor). Both packages are made from the published OpenAPI schemas. To
+generate fields.json again, run:
 
   npm install --ignore-scripts kubernetes-models@5.1.0 @kubernetes-models/prometheus-operator@6.0.0
   python3 tests/manifests/fields.py --write node_modules

@@ -1,4 +1,5 @@
-// Tests that written log lines match the table of fields: each name and type, in both dialects.
+// Tests that written log lines match the table of log fields: each name and type, in the formats `json` and
+// `otel`.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -47,7 +48,7 @@ class Comparison {
     }
     return nullptr;
   }
-  // Accepts null as an integer: in dialect `json`, a status that was not sent is null.
+  // Accepts null as an integer: in the format `json`, a status that was not sent is null.
   static bool is_of_type(const boost::json::value& value, std::string_view type) {
     if (type == "string") return value.is_string() && !value.get_string().empty();
     if (type == "integer") return value.is_int64() || value.is_null();
@@ -60,7 +61,7 @@ class Comparison {
   std::set<Field> met_;
 };
 
-// Returns every field that the scripted requests can produce in a dialect of the log.
+// Returns every log field that the scripted requests can produce in one of the formats `json` and `otel`.
 std::set<Field> expected(Dialect dialect) {
   // No scripted request is hedged, uses a route that only observes, or dials an upstream.
   const std::set<Field> not_played{Field::hedge,    Field::hedge_refused, Field::would_wait,

@@ -351,7 +351,7 @@ TEST_F(MetricsTest, last_reload_result_is_exported_until_the_next_reload) {
   EXPECT_EQ(value(since), "200");
 }
 
-// No text from a client becomes a label.
+// No text that a client sends becomes a label value.
 TEST_F(MetricsTest, H8_labels_never_come_from_traffic) {
   for (const ScriptedRequest& story : all_stories()) {
     if (story.name() == "hostile") metrics_.count(story.record());

@@ -9,7 +9,7 @@ from harness import NotPlayed, eventually
 from stage import shell
 
 ENVIRONMENT = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
-# Files that a running system, apt or dpkg writes, so that changes in them are not caused by the package.
+# Files that a running system, apt or dpkg writes. Changes in these files are not caused by the package.
 OF_OTHERS = re.compile(r"/(proc|sys|dev|run|tmp|root|var/(log|cache|tmp|lib/(dpkg|apt|systemd/(catalog|random-seed|timers|linger)))|etc/(machine-id|\.updated)"
                        r"|var/\.updated|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/\.pwd\.lock)(/|$)")
 ACCOUNTS = ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")

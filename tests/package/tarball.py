@@ -1,4 +1,5 @@
-"""Tests the tarball: packed from the existing build, and run from any folder of a host without its libraries."""
+"""Tests the tarball: it is packed from the existing build, and its program runs from any folder of a host that
+does not have the libraries of the program."""
 import os
 import re
 

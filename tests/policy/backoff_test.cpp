@@ -110,7 +110,8 @@ TEST(Backoff, every_jitter_except_additive_still_varies_at_the_maximum_wait) {
   }
 }
 
-// The maximum caps the drawn value: two thirds of U[1 s, 192 s] are above 64 s.
+// The wait is drawn from 1 s to 192 s and then limited to the maximum of 64 s. Two thirds of the drawn waits
+// are above 64 s.
 TEST(Backoff, L19_decorrelated_jitter_at_the_maximum_mostly_returns_the_maximum) {
   SeededDice dice(5);
   int capped = 0;

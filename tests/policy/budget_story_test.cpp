@@ -19,7 +19,7 @@ const AttemptReport sent{false, Sent::maybe, true, Idempotency::yes};
 const AttemptReport unsent{false, Sent::nothing, true, Idempotency::yes};
 const Facts get{Idempotency::yes, true, false, {}};
 
-// Each first attempt adds one retry. The budget has no other source.
+// Each first attempt adds one retry to the budget. Nothing else adds retries.
 struct SharedBudget : testing::Test {
   SharedBudget() { policy.budget = account; }
   BudgetPolicy account{1, 0, 1h};

@@ -45,8 +45,8 @@ TEST_F(ExchangeTest, exchange_is_not_over_before_its_response_is_delivered) {
   EXPECT_TRUE(exchange.over());
 }
 
-// When the driver reports an event, no other work is pending. An empty list of actions would leave the client
-// waiting for ever.
+// When the driver reports an event, no other work is pending. So the client would wait forever if the event
+// led to no action.
 TEST_F(ExchangeTest, every_event_of_a_running_attempt_leads_to_an_action_until_the_exchange_ends) {
   Exchange exchange(policy, get, nullptr, epoch);
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));

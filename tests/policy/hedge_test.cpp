@@ -167,8 +167,9 @@ TEST_F(HedgeTest, hedge_is_due_only_for_the_running_attempt) {
   EXPECT_NE(at<Start>(one.hedge_due(of(1), epoch + 200ms), 0), nullptr) << "it is still due";
 }
 
-// While both attempts run, a report must name its attempt. When only one runs, it may omit the number.
-TEST_F(HedgeTest, report_without_an_attempt_number_counts_only_while_one_attempt_runs) {
+// While both attempts run, a report must have the number of its attempt. When only one attempt runs, the
+// report may omit the number.
+TEST_F(HedgeTest, report_without_a_number_counts_only_when_one_attempt_runs) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
@@ -542,7 +543,8 @@ TEST_F(HedgeTest, p95_includes_first_attempts_measured_from_their_own_start) {
   EXPECT_EQ(latency.p95(), 50ms) << "a bad response says nothing of good ones";
 }
 
-// Both attempts asked the same host. The longer retry hint counts, from the time of its response.
+// Both attempts went to the same host. The longer of their retry hints applies, counted from the response
+// that has this hint.
 TEST_F(HedgeTest, retry_hint_of_either_attempt_counts) {
   policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
   Responded later{503, {}};

@@ -215,8 +215,8 @@ TEST(Law, same_seed_generates_the_same_scenarios) {
   EXPECT_EQ(tell(), tell());
 }
 
-// Tests the invariants themselves: each of these runs was tampered with, and an invariant must detect the
-// change.
+// Tests the invariants themselves: each case changes the script or the result of a run, and an invariant must
+// detect the change.
 TEST(Law, every_result_that_was_tampered_with_violates_an_invariant) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);

@@ -1,4 +1,5 @@
-// Tests the ledger of a request with more attempts than it keeps, and the budget that those attempts use.
+// Tests the ledger of a request that has more attempts than a ledger keeps, and the budget that these
+// attempts use.
 #include "proxy/policy/decision/ledger.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests sequences of attempts that meet a limit: attempts, deadline, budget, or a retry hint of the upstream.
+// Tests sequences of attempts that reach a limit: max_attempts, the deadline, the budget, or a retry hint of
+// the upstream.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

@@ -1,4 +1,5 @@
-// Tests ReplayFile, a body on its way to disk and back: order, bounds, and an end at any time.
+// Tests ReplayFile, which stores a body on disk and reads it back: order, limits, and destruction at any
+// time.
 #include "proxy/forward/replay/replay_file.hpp"
 
 #include "proxy/forward/replay/replay_reader.hpp"

@@ -11,7 +11,7 @@
 namespace reprise::forward {
 namespace {
 
-/// A request with those field lines, and the head that is sent upstream.
+/// A request with the given field lines, and the head that is sent upstream.
 struct Sent {
   explicit Sent(const std::string& lines)
       : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {

@@ -23,7 +23,7 @@ std::string failed(int n, const std::string& stage, const std::string& error) {
          R"(","ms":5.000,"wait_ms":0.000,"reason":"not_retryable","reused":false})";
 }
 
-/// Returns the log line of a request that took 10 ms. `at` is its time in milliseconds after 10:00.
+/// Returns the log line of a request that took 10 ms. `at`: time of the line, in milliseconds after 10:00.
 std::string line(int at, const std::string& attempts, const std::string& status = "200",
                  const std::string& more = R"("ending":"complete","reason":"success")",
                  const std::string& method = "GET") {

@@ -86,8 +86,8 @@ void Client::pause(bool& flag) {
   });
 }
 
-// Records that the client now sends the next `bytes` bytes: sets the send time of each request that has some
-// of them.
+// Records that the client now sends its next `bytes` bytes. Sets the send time of each request to which any
+// of these bytes belong.
 void Client::note_sent(std::size_t bytes) {
   for (std::size_t i = answered_; i < ends_.size() && bytes > 0; ++i) {
     if (ends_[i] <= sent_) continue;

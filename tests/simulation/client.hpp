@@ -21,10 +21,10 @@ using play::number;
 struct ClientPlan {
   std::vector<RequestPlan> requests;
   bool pipelines = false;
-  /// The client sends FIN after this many bytes, sent plus received, but not before it has sent all its
+  /// The client sends FIN when it has sent and received this many bytes in total, and has sent all its
   /// requests.
   std::optional<std::uint64_t> finishes_after;
-  std::optional<std::uint64_t> resets_after;  ///< resets after this many bytes, sent plus received
+  std::optional<std::uint64_t> resets_after;  ///< resets after this total of sent and received bytes
   std::optional<std::uint64_t> stops_writing_at;
   std::optional<std::uint64_t> stops_reading_at;
   Duration stall{};  ///< length of a stall
