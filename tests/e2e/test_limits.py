@@ -126,8 +126,9 @@ def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
 
 
 class Elsewhere:
-    """Imitates the cgroup files of another host. Mounts them over this host's files in a mount namespace. `enter`
-    has the shell commands that mount them for one process."""
+    """Imitates the cgroup files of another host. Mounts the imitated tree over /sys/fs/cgroup. `enter` has shell
+    commands that also mount the imitated files cgroup and mountinfo in /proc, for the process that runs the
+    commands."""
 
     def __init__(self, cgroup, mountinfo, files):
         self.folder = tempfile.mkdtemp(prefix="reprise-cgroup-")

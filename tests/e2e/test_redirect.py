@@ -132,8 +132,8 @@ def test_transparent_request_naming_a_denied_host_never_reaches_the_parent():
 
 @isolated
 def test_G7_undecidable_first_bytes_are_forwarded():
-    """The route of the redirected stream does not depend on a host name, and its TLS is not intercepted. So
-    reprise need not recognize the protocol of the first bytes."""
+    """The first bytes do not show which protocol the client uses. reprise forwards them, because the route of
+    the stream does not depend on a host name and TLS is not intercepted here."""
     needs("nft")
     script = """
 import socket, sys
@@ -276,7 +276,8 @@ for wire in wires:
 @isolated
 def test_redirect_rules_without_an_exception_for_the_proxy_cause_no_endless_loop():
     """If the redirect rules do not exempt reprise, they redirect its own connections back to reprise. reprise
-    must recognize such a loop and end the connection. Covers HTTP, TLS, no bytes, and unknown bytes."""
+    must recognize such a loop and end the connection. Covers clients that send HTTP, TLS, unknown bytes, or
+    nothing."""
     needs("nft")
     with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
         code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # reprise runs as root

@@ -34,8 +34,8 @@ def is_small(peak, most, sanitized):
 
 
 class Sink(Upstream):
-    """An upstream that hashes the bodies of requests with a Content-Length, or only counts the bytes. Its
-    response to request n has status n of the given list."""
+    """An upstream for requests with a Content-Length. It computes a hash of each request body, or with
+    `hashed=False` only counts the bytes. Its response to request n has status n of the given list."""
 
     def __init__(self, statuses, hashed=True):
         super().__init__()

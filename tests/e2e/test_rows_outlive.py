@@ -16,8 +16,8 @@ UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "lines"), ("Sec-WebSocket-Key"
 
 
 class Asked:
-    """A server that echoes each line. It responds to the line `late?` only when the case permits it, and may switch
-    protocols first."""
+    """A server that echoes all bytes. If the connection begins with a GET, it first switches protocols. If it
+    receives `late?`, it responds with `late` when the case permits the response."""
 
     def __init__(self):
         self.heard, self.told = threading.Semaphore(0), threading.Event()

@@ -37,8 +37,8 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
-/// Returns true for fields that may stay although Connection lists them: end-to-end fields, and names that
-/// have another meaning in Connection.
+/// Returns true for fields that may stay although Connection lists their names: end-to-end fields, and names
+/// that are an option of Connection, such as `close`.
 bool may_stay(std::string_view name) {
   for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (name.starts_with(prefix)) return true;

@@ -72,7 +72,8 @@ PartHead rest_of(const PartHead& head, const RangeAsked& asked, std::uint64_t la
   return rest;
 }
 
-/// Checks that a response with another version is never accepted as the rest, neither as a 206 nor as a 200.
+/// Checks that a response with another version is never accepted as the rest, whether its status is 206 or
+/// 200.
 void judge_other_versions(const Download& download, const PartHead& head, const PartHead& rest,
                           const RangeAsked& asked, std::uint64_t sent) {
   const bool by_tag = head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong;

@@ -81,7 +81,7 @@ TEST(Decide, requests_that_no_rule_could_retry_use_no_disk_space) {
 struct Gate {
   Reason reason;
   void (*close)(Case&);
-  bool needs_the_wait = false;  ///< true if the gate checks the wait: one roll draws the wait first
+  bool needs_the_wait = false;  ///< true if the gate checks the wait, so one roll must draw it
 };
 
 // Returns the gates from last to first.

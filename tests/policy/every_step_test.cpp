@@ -103,8 +103,8 @@ TEST(EveryStep, invariants_hold_when_any_step_is_interrupted) {
 }
 
 TEST(EveryStep, invariants_hold_when_a_step_fails_and_another_is_interrupted) {
-  // A refused connection refunds the budget, so only the deadline can end its story. The step `refused`
-  // therefore takes 1 s.
+  // A refused connection is not charged to the budget. So if all connections are refused, only the deadline
+  // ends the request. Each step `refused` therefore takes 1 s.
   const std::vector<Step> failures{refused.takes(1s),
                                    reset,
                                    closed.reused(),

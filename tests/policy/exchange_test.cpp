@@ -136,7 +136,8 @@ TEST_F(ExchangeTest, exchange_is_not_retried_if_another_exchange_took_the_last_r
   EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
 }
 
-/// Dice that simulate a race: another request withdraws a retry while the exchange decides.
+/// Dice that simulate a race: while the exchange decides, another request takes a retry from their shared
+/// budget.
 struct OvertakenDice final : Dice {
   explicit OvertakenDice(Budget& from) : budget(from) {}
   std::uint64_t roll(std::uint64_t highest) override {

@@ -158,7 +158,8 @@ TEST_P(Hold, scenario_has_the_expected_transcript) {
 INSTANTIATE_TEST_SUITE_P(Stories, Hold, testing::ValuesIn(hold_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
-// The first verdict is about the attempt that broke. The exchange itself ends in success.
+// The ledger entry of the broken attempt has the reason `resumed`, but the exchange as a whole ends in
+// success.
 TEST(HeldBreak, exchange_with_a_resumed_held_response_ends_in_success) {
   const Played played = run(get(), {cut_short.body_breaks(Breaking::mid_way), status(206)});
   EXPECT_EQ(played.ledger[0].verdict.reason, policy::Reason::resumed);

@@ -100,7 +100,8 @@ TEST_F(OpenCircuit, circuit_opens_again_when_the_probe_fails) {
   EXPECT_TRUE(circuit.admit(epoch + 11s));
 }
 
-// Another thread's clock reading may be older than the one at which the probe was admitted.
+// Threads read the clock separately. So the end of a probe may have an earlier time than its admission, which
+// another thread reported.
 TEST_F(OpenCircuit, failed_probe_frees_its_slot_even_if_its_end_time_precedes_its_start) {
   ASSERT_TRUE(circuit.admit(epoch + 6s));
   circuit.failed(epoch + 5500ms, epoch + 6s);

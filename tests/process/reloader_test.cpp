@@ -78,7 +78,8 @@ TEST(Reloader, callers_that_wait_for_a_reload_at_shutdown_are_notified) {
   go_on.set_value();
   const ReloadReport report = told.get_future().get();
   stopping.join();
-  // stop() may come before or after the second reload begins. The caller gets one report in both cases.
+  // stop() may be called before or after the second reload begins. The requester of the reload gets one
+  // report in both cases.
   if (!report.succeeded) {
     EXPECT_EQ(report.words, std::vector<std::string>{"reprise is shutting down"});
   }

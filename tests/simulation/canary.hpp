@@ -10,7 +10,7 @@ enum class Canary : std::uint8_t {
   repeated_effect,  ///< each effect at an upstream counts twice
   wrong_byte,       ///< one byte of a long response is changed on its way to the proxy
   old_name,         ///< the resolver returns the first result of a name forever
-  unnamed_change,   ///< a representation changes between two responses, but its version field stays
+  unnamed_change,   ///< a representation changes between two responses, but its version field does not
   lost_end,         ///< the last byte of a response is missing, and its FIN is sent anyway
   deaf_kernel,      ///< the kernel never reports unacknowledged bytes
   used_before,      ///< every connection is treated as reused
