@@ -315,8 +315,8 @@ std::string file_with(std::string_view path, const std::string& value) {
   return "version: 1\nroutes: [{" + name + nested(key, value) + "}]\n";
 }
 
-// Returns a file to compare with the file that sets the key to its other value. The two files differ only in
-// this key, so any difference in the settings is caused by the key.
+// Returns a file to compare with the file that sets the key to a non-default value. The two files differ only
+// in this key, so any difference in the settings is caused by the key.
 std::string file_to_compare(std::string_view path) {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners[].mode", "{bind: 127.0.0.1:1}"},

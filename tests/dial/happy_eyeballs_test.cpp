@@ -59,7 +59,7 @@ TEST(HappyEyeballs, D12_failed_dial_starts_the_next_one_at_once) {
   EXPECT_EQ(eyes.at(3), "dial 1");
   EXPECT_EQ(eyes.at(3), "wait 253");
   EXPECT_EQ(eyes.at(253), "dial 2");
-  eyes.order.failed(Cause::refused);  // dial 1 or dial 2 failed: which of the two does not matter
+  eyes.order.failed(Cause::refused);  // dial 1 or 2 failed; it does not matter which
   EXPECT_EQ(eyes.at(260), "dial 3") << "though another is under way";
   EXPECT_EQ(eyes.at(260), "wait");
 }

@@ -165,7 +165,7 @@ class Host:
 
     @contextlib.contextmanager
     def inside(self):
-        """Until the block ends, sockets that this thread creates belong to the other host."""
+        """Until the `with` block ends, sockets that this thread creates belong to the other host."""
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/thread-self/ns/net", "rb") as home, open(f"/proc/{self.holder.pid}/ns/net", "rb") as there:
             if libc.setns(there.fileno(), CLONE_NEWNET) != 0:

@@ -1,4 +1,5 @@
-"""Tests shell completions and man pages against --help: they must have every command, every option, and an example."""
+"""Compares shell completions and man pages with --help. Completions and man pages must have every command, every
+option, and an example."""
 import re
 import subprocess
 import tempfile

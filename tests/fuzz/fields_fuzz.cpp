@@ -64,7 +64,7 @@ std::string spelled(const FieldLine& field) {
              : std::string(field.name).append(": ").append(field.value).append("\r\n");
 }
 
-/// Checks that every incoming line is in the outgoing head, in order, unless it may be removed.
+/// Checks that the outgoing head has every incoming line that must not be removed, in the same order.
 void judge_kept(const Lines& came, const Lines& out, bool request) {
   const std::vector<std::string> named = members_of(came, "connection");
   std::size_t at = 0;

@@ -1,5 +1,6 @@
 // Fuzz target: scalar values of a configuration. A parsed value is printed in a form that parses to the same
-// value. A rejected text has a reason, and a suggested value is accepted or fails for another reason.
+// value. A rejected text gives a reason. If the reason suggests a value, this value is accepted or fails for
+// another reason.
 #include <cmath>
 
 #include "config/keys/address.hpp"

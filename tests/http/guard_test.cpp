@@ -1,5 +1,5 @@
-// Tests the framing guard on requests: every row of the requirements "Requests: framing", and every row of
-// group A that depends on the head alone.
+// Tests the framing guard on requests: every row of the table "Requests: framing" in the requirements, and
+// every row of group A that depends on the head alone.
 #include "proxy/http/http1/guard.hpp"
 
 #include <gtest/gtest.h>

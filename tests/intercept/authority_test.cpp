@@ -26,7 +26,8 @@ std::shared_ptr<const Authority> made(std::int64_t when = now) {
   return std::make_shared<const Authority>(std::move(certificate), std::move(key));
 }
 
-/// Returns OpenSSL's result of verifying a leaf for that host and time, if only this authority is trusted.
+/// Returns OpenSSL's result of verifying a leaf certificate for the given host and time, if only `authority`
+/// is trusted.
 int verdict(X509* leaf, const Authority& authority, std::int64_t when, const char* host) {
   const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store(X509_STORE_new(), X509_STORE_free);
   X509_STORE_add_cert(store.get(), authority.certificate());

@@ -28,7 +28,7 @@ def run(*command, patience=300, **more):
 
 
 def block(name):
-    """Returns the commands of deploy/README.md after <!-- package: NAME -->."""
+    """Returns the commands in deploy/README.md that follow the mark <!-- package: NAME -->."""
     found = re.search(rf"<!-- package: {name} -->\n```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
     assert found, f"deploy/README.md has no block `package: {name}`"
     return found.group(1)

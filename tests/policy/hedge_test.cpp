@@ -385,7 +385,7 @@ TEST_F(HedgeTest, probe_of_a_half_open_circuit_is_not_hedged) {
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
-// The circuit opens when every attempt that counts has failed.
+// The circuit opens when every attempt that it counts has failed.
 TEST_F(HedgeTest, cancelled_attempt_does_not_count_in_the_circuit) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});

@@ -226,8 +226,8 @@ TEST_F(SharedHost, probe_reset_by_its_client_frees_the_probe_slot) {
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
-// The first attempt was the probe, but lasted longer than a probe may. The hedge of this attempt is now the
-// probe.
+// The first attempt was the circuit's probe, but lasted longer than a probe may. The hedge of this attempt is
+// now the probe.
 TEST_F(SharedHost, hedge_that_is_the_probe_frees_the_slot_on_a_client_reset) {
   Circuit opened(CircuitPolicy{0.5, 10s, 1, 5s});
   opened.failed(epoch, epoch);

@@ -84,8 +84,8 @@ TEST(Law, invariants_hold_for_every_short_scenario) {
   EXPECT_GT(stories, optimized && !sanitized ? 100'000U : 10'000U);
 }
 
-/// Draws scenes and steps. Stories and waits have separate generators, so that an extra draw in one does not
-/// shift the other.
+/// Draws scenes and steps. Stories and waits have separate generators, so that an extra draw for one does not
+/// change the numbers of the other.
 class Draw : public play::Chance {
  public:
   using Chance::Chance;

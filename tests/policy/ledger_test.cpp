@@ -122,7 +122,7 @@ TEST(Ledger, cancelled_attempt_does_not_count_as_lost_although_bytes_were_sent) 
   EXPECT_EQ(ledger[0].ended, Instant(1s));
 }
 
-// Attempt 40 is evicted after later attempts, but it was still the first one that was sent.
+// The ledger evicts attempt 40 after later attempts. Attempt 40 was still the first attempt that was sent.
 TEST(Ledger, L25_attempt_evicted_after_later_attempts_still_counts_as_the_first_that_was_sent) {
   Ledger ledger = of(39);
   ledger.hold(40);

@@ -297,7 +297,7 @@ TEST(Resume, E10_chunked_response_needs_a_206_with_the_complete_length) {
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 40-98/100", 59), 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(rest, 40).kind, Kind::rest);
-  // A total length that one response has named is binding for the next.
+  // If a response has named the total length, no later response may name another length.
   EXPECT_EQ(download.judge(part("bytes 50-100/101", 51), 50).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 50-99/*", 50), 50).kind, Kind::rest);
   EXPECT_FALSE(download.has_rest(100));
