@@ -11,8 +11,8 @@ using policy::Cause;
 using policy::Reason;
 using policy::Stage;
 
-constexpr std::uint64_t rate = 1000;     // every mark must occur once in this many stories
-constexpr std::uint64_t enough = 20000;  // with fewer stories, no mark is reported as missing
+constexpr std::uint64_t rate = 1000;     // one story in this many must reach each coverage mark
+constexpr std::uint64_t enough = 20000;  // with fewer stories, no coverage mark is reported as missing
 
 struct Failure {
   Stage stage;
@@ -55,8 +55,8 @@ constexpr Failure failures_reached[] = {{Stage::resolve, Cause::dns_error},
                                         {Stage::body, Cause::malformed_response},
                                         {Stage::body, Cause::reset}};
 
-// Failures that stories reach less often than once in a thousand: a reused connection dies while a request is
-// being sent on it.
+// Failures that fewer than one story in a thousand reaches: a reused connection dies while a request is being
+// sent on it.
 constexpr Failure failures_seldom_reached[] = {{Stage::send, Cause::unacknowledged}};
 
 void append_row(std::string& text, std::string_view name, std::uint64_t count) {

@@ -11,12 +11,12 @@
 
 namespace reprise::simulation {
 
-/// Sums over stories. Not thread-safe: one object per thread.
+/// Counts of what stories reached. Not thread-safe: each thread has its own object.
 struct CoverageMarks {
-  /// Counts by reason: attempts that were retried, and finished exchanges.
+  /// For each reason: the number of retries and of finished requests with this reason.
   std::array<std::uint64_t, policy::reason_count> reasons{};
   std::array<std::array<std::uint64_t, policy::cause_count>, policy::stage_count>
-      failures{};  ///< counts by stage and cause
+      failures{};  ///< failed attempts, counted by stage and cause
   std::array<std::uint64_t, 3> endings{};
   FaultCounts faults{};
   std::uint64_t intercepted = 0;        ///< requests whose client TLS the proxy terminates

@@ -14,8 +14,8 @@
 
 namespace reprise::simulation {
 
-/// One per story. Does not check that only one connection carries an attempt's request: Book detects a second
-/// connection, because arrivals would exceed attempts.
+/// One per story. Does not check that only one connection carries an attempt's request. Book checks that:
+/// with a second connection, more requests would arrive than attempts were made.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}
@@ -50,7 +50,7 @@ class DialBook {
   /// Newest race for each `order` array; key: the address of this array.
   std::map<const tcp::endpoint*, Race> races_;
   Entrant* dialling_ = nullptr;  ///< entrant whose dial race_dials() announced; null if none
-  /// A dial failed with EMFILE: the proxy repeats this dial outside the race.
+  /// True after a dial failed with EMFILE. The proxy then repeats this dial outside the race.
   bool descriptors_ran_out_ = false;
 };
 

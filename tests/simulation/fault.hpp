@@ -19,7 +19,7 @@ enum class Fault : std::uint8_t {
   resolve_slow,
   resolve_mixed_with_denied,
   resolve_rebinds,
-  name_moves,  // the dialled address refuses from now on
+  name_moves,  // the dialled address refuses all later dials
   resolve_several,
   connect_refused,
   connect_unreachable,

@@ -136,7 +136,8 @@ class Judge {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
-      // Accepts a hedge: its entry comes later, but the hedge ran beside this attempt and did not follow it.
+      // A hedge has a later entry, but it does not wait. It started before this attempt ended, so it breaks
+      // no law.
       for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;
@@ -163,8 +164,8 @@ class Judge {
     return true;
   }
 
-  // Checks row L6: a request without progress ends at the deadline. Takes from the ledger whether the body is
-  // replayable, and from the upstream when bytes arrived.
+  // Checks row L6: a request without progress ends at the deadline. The ledger shows whether the body is
+  // replayable. The upstream shows when bytes arrived.
   bool deadline_ends_what_stands_still() const {
     if (!scene_.policy.retry.deadline) return true;
     const Instant end = account_.head_at + *scene_.policy.retry.deadline;
@@ -257,7 +258,7 @@ class Judge {
     if (heard || untold || !entry.attempt.replayable) return true;
     constexpr Duration limit = seconds(3);
     const auto deadline = scene_.policy.retry.deadline;
-    // The attempt may go on if the limit is after the deadline.
+    // The dead peer need not be detected if the deadline passes first.
     if (deadline && sent.at + limit > account_.head_at + *deadline) return true;
     if (entry.ended > sent.at + limit) return false;
     const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
@@ -295,8 +296,8 @@ class Judge {
     return true;
   }
 
-  // Returns true if a reconnect or a resume follows. Both start at once, so the client watch has no time to
-  // run in between.
+  // Returns true if a reconnect or a resume follows this attempt. Both start at once, so the client watch has
+  // no time to run in between.
   static bool is_followed_anyway(const LedgerEntry& entry) {
     return entry.verdict.retry &&
            (entry.verdict.reason == Reason::stale_connection || entry.verdict.reason == Reason::resumed);

@@ -41,7 +41,7 @@ struct Sum {
   std::vector<Found> found;
 };
 
-// Limit of failures per thread. With a canary, one failure is enough.
+// A thread stops after this many failing stories. With a canary, it stops after the first one.
 constexpr std::size_t most_found = 20;
 constexpr std::uint64_t twice_every = 100;
 

@@ -13,8 +13,8 @@ void NameBook::responded(const std::string& name, std::optional<address> only) {
   if (only) responses_[only->to_string()] = {name, world_.now(), {}};
 }
 
-// The proxy dials as soon as it has a lookup result, so it chose the address with everything that is known
-// now. Events at the same moment have no order, so the comparisons are strict.
+// The proxy dials as soon as it has a lookup result. Its choice of the address must therefore respect all
+// earlier events. Events at the same moment have no order, so the comparisons are strict.
 void NameBook::dialled(const address& dialled, const Dials::Result& result) {
   const auto place = responses_.find(dialled.to_string());
   if (place == responses_.end()) return;

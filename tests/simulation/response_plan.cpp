@@ -297,7 +297,7 @@ class Writer {
   bool until_close_ = false;
   std::size_t head_at_ = 0;
   std::size_t body_at_ = 0;
-  std::size_t message_end_ = 0;  ///< 0: no body, or its end is not sent
+  std::size_t message_end_ = 0;  ///< offset of the end of the message; 0: no body, or the end is not sent
   std::size_t ends_at_ = ~std::size_t{0};
 };
 

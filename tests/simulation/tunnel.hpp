@@ -106,7 +106,7 @@ class TunnelClient final : public TunnelEnd {
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
   bool open() const { return open_; }
-  /// Called when the story's own client takes over the established tunnel. Empty if no client does.
+  /// Called when the story's own client takes over the established tunnel. Empty if no client takes it over.
   std::function<void()> hands_over;
 
  protected:
@@ -125,7 +125,7 @@ class TunnelClient final : public TunnelEnd {
   const bool stays_silent_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
-  std::string flight_;   ///< received part of the server's flight
+  std::string flight_;   ///< bytes of the server's flight received so far
   bool shaken_ = false;  ///< the client's flight was sent
   bool open_ = false;
   bool refused_ = false;

@@ -86,7 +86,8 @@ Upstream::~Upstream() {
   wire_->on_swallow({});
 }
 
-// Counts effects here, because the upstream may have seen any byte that the kernel took.
+// Counts effects here and not when bytes are read, because every byte that the kernel took may have reached
+// the upstream.
 void Upstream::offered(std::string_view head, std::size_t taken) {
   if (const auto id = story_number(head)) {
     Account* account = book_.find(*id);

@@ -80,7 +80,8 @@ class Upstream final : public Actor {
   std::size_t surplus_ = 0;
   Duration pause_{};
   bool is_parent_ = false;
-  /// The upstream sends FIN after an idle time, so a request may still arrive after the FIN.
+  /// True if the upstream sends FIN when it has been idle for some time after the current response. A request
+  /// may then arrive after the FIN.
   bool current_idles_ = false;
   bool busy_ = false;      ///< a response is being sent
   bool answered_ = false;  ///< the response was sent, but the request may still be arriving

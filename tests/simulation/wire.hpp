@@ -22,7 +22,7 @@ class Actor {
   virtual void look() = 0;
 };
 
-/// Shared by its two ends. Destroyed when both ends have released the wire.
+/// A connection in memory, shared by its two ends. Destroyed when both ends have released it.
 class Wire : public std::enable_shared_from_this<Wire> {
  public:
   Wire(World& world, Faults& faults, Chance pieces);

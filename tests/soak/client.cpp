@@ -68,7 +68,7 @@ class Client {
   Errand& errand_;
   Wire& wire_;
   const Plan plan_;
-  std::string refusal_;  ///< response body, if it is not the content of the request
+  std::string refusal_;  ///< response body, unless it is the body of a 200 to a GET
 };
 
 Task<bool> Client::send_body(std::uint64_t until) {
@@ -291,8 +291,8 @@ bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts
   if (reason == "upstream_said_later") return status == 503 && met({Fate::unavailable_later});
   if (reason == "deadline_too_near") return met({Fate::silence});
   if (reason != "not_retryable") return false;
-  // The reason is explained if the upstream sent no valid response, or no response in time to a request that
-  // cannot be repeated. A bad chunk explains it if the route holds responses.
+  // The reason `not_retryable` is explained if the upstream sent no valid response, or sent none in time to a
+  // request that cannot be repeated. On a route that holds responses, a bad chunk explains the reason too.
   if (plan_.held && met({Fate::bad_chunk})) return true;
   return met({Fate::junk_head, Fate::head_too_large, Fate::interim_flood, Fate::silence});
 }

@@ -20,9 +20,9 @@ using Clock = std::chrono::steady_clock;
 struct LoadSettings {
   tcp::endpoint proxy;
   std::size_t clients = 256;
-  std::uint64_t per_second = 2000;  ///< a target: a slower machine sends fewer
+  std::uint64_t per_second = 2000;  ///< target rate of requests; a slow machine sends fewer
   Clock::duration length{};         ///< time during which new requests are started
-  std::uint64_t most = 0;           ///< limit of requests; 0: no limit
+  std::uint64_t most = 0;           ///< maximum number of requests; 0: no limit
 };
 
 /// Duration of a small request whose first attempt succeeded.

@@ -40,8 +40,8 @@ Task<void> wait_for_rest(const Options& options) {
   }
 }
 
-// Samples the idle process. Waits a little longer first, because the connection of the last metrics request
-// may close after its response.
+// Samples the process once it is idle. The pause of half a second leaves the connection of the last metrics
+// request time to close.
 Task<ProcessSample> look_at_rest(const Options& options) {
   co_await wait_for_rest(options);
   co_await pause(500);

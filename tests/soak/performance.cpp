@@ -72,8 +72,8 @@ void Performance::commit() {
   ledger_.took_effect(plan_);
 }
 
-// Reads and checks the request body. Returns false if the connection ended inside the body, or if the fate
-// reset the connection there.
+// Reads and checks the request body. Returns false if the connection ended inside the body, or was reset
+// there because the fate is `reset_in_request`.
 Task<bool> Performance::read_body() {
   const std::uint64_t stop = fate_ == Fate::reset_in_request ? chance_.below(plan_.size) : plan_.size + 1;
   Body body(wire_, head_, HttpReader::Kind::request);
@@ -104,7 +104,7 @@ Task<After> Performance::run() {
   ledger_.played(fate_);
   if (fate_ == Fate::early_response || fate_ == Fate::early_refusal) co_return co_await response_early();
   if (head_.field("Expect")) {
-    // In one of four cases the response comes instead of the 100, and the body is never sent.
+    // In one of four cases a 417 comes instead of the 100 (Continue), and the body is never sent.
     if (chance_.one_in(4)) {
       ledger_.answered_attempt(plan_, attempt_, 417);
       co_await wire_.write("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

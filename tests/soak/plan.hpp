@@ -22,9 +22,9 @@ enum class Behaviour : std::uint8_t {
   plain,
   slow_upload,         // sends its body in pieces, with pauses
   slow_reader,         // reads the response in pieces, with pauses
-  leaves_early,        // resets while the upstream is silent
-  leaves_in_upload,    // resets after half of the body
-  leaves_in_response,  // resets after the first bytes of a long response
+  leaves_early,        // resets the connection while the upstream is silent
+  leaves_in_upload,    // resets the connection after half of the body
+  leaves_in_response,  // resets the connection inside a long response
   half_closes,         // sends FIN after the request
   expects,             // waits for 100 before it sends the body
   pipelined,           // sends several GETs in one write
@@ -40,7 +40,7 @@ enum class Fate : std::uint8_t {
   unavailable_asks,       // 503, Retry-After: 1
   unavailable_later,      // 503, Retry-After: 3600
   too_many,               // 429
-  silence,                // no response until the proxy closes
+  silence,                // no response until the proxy closes the connection
   closed_before_head,     // FIN after the whole request
   lost,                   // the request takes effect, then RST
   reset_in_request,       // RST at some byte of the body

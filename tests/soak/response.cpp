@@ -42,7 +42,7 @@ class Response {
   const Plan plan_;
   const Fate fate_;
   Chance& chance_;
-  std::string text_;          ///< response body, if it is not the content of the request
+  std::string text_;          ///< body of the response to any method except GET and HEAD
   std::uint64_t start_ = 0;   ///< first byte of a resumed response
   std::uint64_t length_ = 0;  ///< length of the whole representation
   bool chunked_ = false;

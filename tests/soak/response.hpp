@@ -1,4 +1,4 @@
-// A response of the upstream, whole or broken as its fate says.
+// A response of the upstream, whole or broken as the fate of the attempt says.
 #pragma once
 
 #include <string>

@@ -8,14 +8,14 @@ namespace reprise::soak {
 namespace {
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
-// Returns the limit of memory growth, in bytes. Only lists of free buffers may grow: to some MiB per thread,
-// if a slow machine keeps many requests in flight. A short soak finds a leak of 200 bytes per request, a long
-// soak a leak of 1 byte.
+// Returns the maximum growth of memory, in bytes. Only lists of free buffers may grow. They take some MiB per
+// thread if a slow machine keeps many requests in flight. A short soak detects a leak of 200 bytes per
+// request, and a long soak a leak of 1 byte per request.
 std::int64_t most_growth(double minutes) { return minutes < 10 ? 40 * mib : minutes < 20 ? 4 * mib : mib; }
 // Maximum number of pipe ends that a thread keeps for later downloads.
 constexpr std::int64_t most_pipes = 2 * 16;
-// If the pacing timer was late by more than this time, the machine stalled, and timeouts may have ended sound
-// requests.
+// If the pacing timer was late by more than this time, the machine stalled. Timeouts may then have ended
+// requests that had no fault.
 constexpr auto long_stall = std::chrono::seconds(2);
 
 double milliseconds(Clock::duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
@@ -94,9 +94,10 @@ void Judgement::compare_counters() {
   row("replay bytes left", 0, metrics.sum("reprise_replay_bytes"));
 }
 
-// Returns how many attempts, at most, the upstream has not seen. Up to ten resumes in a row may fail to
-// connect before a broken download ends as cut, and the upstream sees none of them. Completed downloads do
-// not matter: the number of the last attempt includes the attempts that the upstream has not seen.
+// Returns the maximum number of attempts that reprise counts but the upstream did not see. Before a broken
+// download ends as cut, up to ten resumes in a row may fail to connect, and the upstream sees none of them.
+// Completed downloads add nothing to this number: the number of their last attempt includes all attempts that
+// the upstream did not see.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

@@ -34,8 +34,9 @@ class Tape {
   std::span<const std::uint8_t> left_;
 };
 
-/// Seed of a story: a number, and optionally a tape whose bytes are used first. Precondition: the tape
-/// outlives the story.
+/// Seed of a story: a number, and optionally chosen bytes (the tape). Draws use up the bytes of the tape
+/// first. Later draws come from a generator that is seeded with the number. Precondition: the tape outlives
+/// the story.
 struct Seed {
   Seed(std::uint64_t chosen = 0, Tape* bytes = nullptr) : number(chosen), tape(bytes) {}
 

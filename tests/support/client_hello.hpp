@@ -27,8 +27,8 @@ inline std::string extension(std::size_t type, std::string_view content) {
   return number(type, 2).append(vector(content, 2));
 }
 
-/// Returns the handshake message. Includes `extensions` unchanged; if empty, the message has no list of
-/// extensions.
+/// Returns the handshake message ClientHello with these extensions. If `extensions` is empty, the message has
+/// no list of extensions.
 inline std::string hello_message(std::string_view extensions) {
   std::string body("\x03\x03");
   body.append(32, 'r').append(vector("session", 1)).append(vector("\x13\x01\x13\x02", 2));

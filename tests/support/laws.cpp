@@ -180,8 +180,8 @@ class Laws {
 
   bool no_effect_is_repeated() const {
     for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
-      // A resume sends no request body that would have to be held, and the idempotency judged before the
-      // first head still applies.
+      // Skips resumes. A resume sends no request body that would have to be held. The idempotency that was
+      // judged before the first response head still applies to it.
       if (is_resume(i)) continue;
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
@@ -347,8 +347,8 @@ class Laws {
     return failed != nullptr && failed->cause != Cause::cancelled &&
            played_.entries[i].attempt.sent == Sent::maybe;
   }
-  // Returns true if the response at hand may be about the proxy's own retry of a lost attempt. The client
-  // then gets the failure of that attempt.
+  // Returns true if the response at hand may only show that an earlier, lost attempt had its effect. The
+  // client then gets the failure of the lost attempt instead.
   bool keeps_lost_failure(unsigned at_hand) const {
     if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
     if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(response(at_hand - 1)->status))
@@ -437,8 +437,8 @@ class Laws {
     std::size_t shadows = 0;  // retries that mode observe only recorded
     for (const Event& event : played_.events) {
       const std::size_t i = event.number - 1;
-      // If the response broke while it was held, the decision was made at the end of the attempt. A break
-      // during delivery leads to another decision only if a resume is possible.
+      // If the response broke while it was held, the decision about a retry was made at the end of the
+      // attempt. A break during delivery leads to another decision only if a resume is possible.
       const bool anew = !broke_while_held(i) || (may_resume(i) && scene_.policy.resume.enabled);
       const bool decided =
           event.kind == Event::Kind::attempt_ended || (event.kind == Event::Kind::body_broke && anew);

@@ -36,8 +36,8 @@ class World {
 
   const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
 
-  // Executes the actions. Returns the actions that follow from the last action. All others lead to no further
-  // actions.
+  // Executes the actions. Returns the actions that follow from the last of them. The earlier actions lead to
+  // no further actions.
   policy::Actions obey_all(const policy::Actions& actions) {
     policy::Actions next;
     for (const policy::Action& action : actions) {

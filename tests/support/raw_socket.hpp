@@ -45,8 +45,8 @@ class RawSocket {
   /// Sends each byte on its own, without Nagle's delay.
   bool send_bytewise(std::string_view bytes);
 
-  /// Appends the next bytes to `received`, and waits for them if needed. Returns false after FIN, a reset, or
-  /// the limit.
+  /// Appends the next bytes to `received`, and waits for them if needed. Returns false after FIN or a reset,
+  /// or if the time `limit` passes first.
   bool read_more(std::chrono::milliseconds limit = patience);
   /// Reads until `received` contains `text`. Returns false if the connection ends or the limit passes first.
   bool read_until(std::string_view text, std::chrono::milliseconds limit = patience);

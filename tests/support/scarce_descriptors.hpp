@@ -22,7 +22,8 @@ class ScarceDescriptors {
  public:
   explicit ScarceDescriptors(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    // Opens the lowest free descriptor, because RLIMIT_NOFILE limits the numbers of descriptors.
+    // RLIMIT_NOFILE limits the highest descriptor number, not the number of open descriptors. The limit is
+    // therefore counted from the lowest free number.
     const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(lowest);
     limit_ = static_cast<rlim_t>(lowest) + more;

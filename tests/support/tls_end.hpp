@@ -51,7 +51,7 @@ class TlsServer {
 /// How a read ended.
 enum class TlsEndsWith : std::uint8_t { bytes, notice, fin, error };
 
-/// Owns the connection's socket.
+/// The server's end of one TLS connection. Owns the socket.
 class TlsEnd {
  public:
   TlsEnd(const TlsServer&, RawSocket);

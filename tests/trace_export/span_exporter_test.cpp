@@ -209,7 +209,8 @@ TEST_F(SpanExporterTest, batch_in_flight_at_shutdown_is_sent_again_only_once) {
     for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {
       heard.add(request);
       while (!ending) play::yield_a_moment();
-      // By now finish() has usually begun. If not, it retries the batch once anyway.
+      // By now finish() has usually begun. If it begins later, the exporter still retries the batch exactly
+      // once.
       for (int i = 0; i < 20; ++i) play::yield_a_moment();
       peer.send(response(503, "", "Retry-After: 3600\r\n"));
     }

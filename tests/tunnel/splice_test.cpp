@@ -76,7 +76,8 @@ TEST(SplicePipe, pipe_that_was_moved_to_another_object_is_returned_only_once) {
 
 TEST(SplicePipe, number_of_idle_and_open_pipes_is_limited) {
   const std::size_t before = open_pipe_ends();
-  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // minus this thread's idle pipes
+  // The idle pipes of this thread count towards `most_pipes` too.
+  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);
   on_a_fresh_thread([&] {
     {
       std::vector<SplicePipe> pipes;

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
                                            "::ffff:0:a9fe:a9fe", "::ffff:0:169.254.0.1",         // SIIT
                                            "2001:db8::5efe:a9fe:a9fe", "2001:db8::200:5efe:a9fe:a9fe",
                                            "64:ff9b:1:a9fe:a9:fe00::",         // RFC 6052, /48 prefix
-                                           "64:ff9b:1:a9fe:a9:fe77:1:1",       // RFC 6052, /48, with suffix
+                                           "64:ff9b:1:a9fe:a9:fe77:1:1",       // /48 prefix, non-zero suffix
                                            "64:ff9b:1:a9:fe:a9fe::",           // RFC 6052, /56 prefix
                                            "64:ff9b:1:7:a9:fea9:fe00:0",       // RFC 6052, /64 prefix
                                            "64:ff9b:1:0:0:5efe:a9fe:1",        // ISATAP
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
                          ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
                                            "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
                                            "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
-                                           "2001::a9fe:a9fe",       // Teredo, bits inverted: 86.1.86.1
+                                           "2001::a9fe:a9fe",       // Teredo of 86.1.86.1 (bits inverted)
                                            "64:ff9b:2::a9fe:a9fe",  // not a NAT64 prefix
                                            "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
                                            "64:ff9b:1:a9:fe00:0:808:808",  // RFC 6052 skips byte 8

@@ -130,7 +130,7 @@ TEST_P(EveryStep, request_cut_at_every_byte_is_never_executed_twice) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.field("Reprise-Attempts"), "2");
     } else if (read == 0 && got.status == 200) {
-      EXPECT_EQ(plan.executed, 1U);  // only the retry: no byte was sent before the cut
+      EXPECT_EQ(plan.executed, 1U);  // the first attempt sent no byte, so only the retry was executed
     } else {
       EXPECT_EQ(got.status, 502);
       EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");

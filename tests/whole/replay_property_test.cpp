@@ -157,7 +157,7 @@ TEST_P(ProxyReplayProperty,
   std::printf("seeds %u to %u\n", first, first + each - 1);
   for (unsigned seed = first; seed < first + each && !HasFailure(); ++seed) play_case(seed);
 }
-// The outcome of a race does not depend on the seed, so the thread sanitizer runs fewer seeds.
+// The thread sanitizer runs fewer seeds, because the seed does not decide which data races can be found.
 INSTANTIATE_TEST_SUITE_P(Seeds, ProxyReplayProperty, ::testing::Range(0U, play::thread_sanitized ? 2U : 8U));
 
 }  // namespace

@@ -36,7 +36,7 @@ Wishes eager() {
 /// Breaks one connection of an otherwise correct upstream: the n-th connection from now on ends after `bytes`
 /// response bytes.
 struct Plan {
-  std::atomic<unsigned> until_break{0};  ///< n: counts down with each connection; 0: no break
+  std::atomic<unsigned> until_break{0};  ///< connections up to the break (1: the next one); 0: no break
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
   std::atomic<std::size_t> first_bytes{std::string::npos};  ///< bytes sent if the request has no Range

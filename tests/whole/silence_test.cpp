@@ -19,8 +19,8 @@ bool are_gone(const Gone& gone, unsigned connections) {
   return play::eventually([&] { return gone.load() >= connections; });
 }
 
-/// Responds to one request on each of the first `connections` connections, then makes the connection a dead
-/// peer without FIN or RST.
+/// Responds to one request on each of the first `connections` connections. Then the peer of that connection
+/// is dead, without FIN or RST. Later connections work.
 ScriptedUpstream::Script vanishing(Heard& heard, Gone& gone, unsigned connections) {
   return [&heard, &gone, connections](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {

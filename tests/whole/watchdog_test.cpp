@@ -20,8 +20,8 @@ constexpr int slowness = 50;
 /// Maximum time of one handler (row I9), measured as CPU time of the loop's thread, so that other load on the
 /// machine does not fail the test.
 constexpr nanoseconds longest_handler = milliseconds(10) * slowness;
-// The maximum grows with `slowness`, because a sanitizer slows frequent operations down more than rare
-// operations.
+// Maximum CPU time for a body in tiny chunks, as a multiple of the time for a plain body with as many bytes.
+// Grows with `slowness`, because a sanitizer slows frequent operations down more than rare operations.
 constexpr double most_times_plain = 10 * slowness;
 
 nanoseconds cpu_of_this_thread() {

@@ -8,7 +8,7 @@ namespace {
 constexpr std::array<std::string_view, ending_count> ending_words{"answered", "cut", "failed", "timed_out",
                                                                   "left"};
 
-// In the order of policy::Action.
+// Names of the alternatives of policy::Action, in their order.
 constexpr std::array<std::string_view, std::variant_size_v<policy::Action>> action_words{
     "start", "wait", "deliver", "cancel", "resume", "continue", "cut", "fail", "leave"};
 

@@ -9,13 +9,15 @@ using policy::Cause;
 using policy::Failed;
 using policy::Stage;
 
-// Why the other pairs cannot occur:
-//   resolve: no connection exists yet that could break, and no address that could be denied.
-//   connect: the name is resolved, and no byte is exchanged, so there is no head and no response timeout.
-//   tls: connect_timeout bounds the handshake. Bytes that are not TLS are tls_protocol_error, here and later.
-//   send, await_head, head: the connection is established. If a head is malformed or too large, it has begun,
-//     so the stage is `head`. Only a request that is still being sent can end with replay_lost.
-//   body, held or relayed: a body that stalls, or ends early without a reset, is `truncated`.
+// Why the table lacks the other pairs of stage and cause:
+//   resolve: no connection exists yet that could break, and no address is known that could be denied.
+//   connect: the name is already resolved. No byte is exchanged yet, so no head can be malformed and no
+//     response can time out.
+//   tls: connect_timeout bounds the handshake. In this stage and all later ones, bytes that are not TLS are
+//     tls_protocol_error.
+//   send, await_head, head: the connection is already established. A head that is malformed or too large has
+//     begun, so the stage is `head`. Only a request that is still being sent can end with replay_lost.
+//   body, held or relayed: the cause is `truncated` if the body stalls, or if it ends early without a reset.
 constexpr Failed table[] = {
     {Stage::resolve, Cause::dns_error},
     {Stage::resolve, Cause::dns_timeout},

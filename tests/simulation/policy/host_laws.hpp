@@ -14,11 +14,11 @@ class HostLaws {
   /// Precondition: the story outlives the laws.
   explicit HostLaws(const HostStory&);
 
-  /// Judges one event. Call after the visit's own laws have judged it. `circuit` may be null.
+  /// Judges one event. Call after the VisitLaws of the request have judged the event. `circuit` may be null.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&, const VisitLaws&,
              const policy::Circuit* circuit, const policy::HostPause&);
-  /// Judges the end of the story. `circuit` may be null. `spent`: how many retries fewer the budget now
-  /// allows. `paid` and `decisions`: sums over all visits.
+  /// Judges the end of the story. `circuit` may be null. `spent`: the number of retries that were taken from
+  /// the budget. `paid` and `decisions`: sums over all visits.
   void at_end(Instant now, policy::Circuit* circuit, double spent, std::size_t paid, std::size_t decisions);
   std::string_view broken() const { return broken_; }
 

@@ -12,7 +12,7 @@ namespace reprise::simulation {
 
 /// One request to the host.
 struct Visit {
-  policy::Duration at{};  ///< when its head arrives, relative to the epoch
+  policy::Duration at{};  ///< when the request head arrives, relative to the epoch
   policy::Facts facts;
   unsigned held_for = 0;  ///< the body is held while at most this many attempts have begun
   play::Script steps;     ///< one step per attempt; the last step repeats forever

@@ -45,7 +45,7 @@ class HostWorld {
     unsigned waits = 0;
     bool waiting = false;
     const play::Step& step(unsigned number) const;
-    /// Before a wait, keeps or drops the last response, as the step of its attempt says.
+    /// Called before a wait. Keeps or drops the last response, as the attempt's step in the script says.
     void keep();
   };
 
@@ -63,7 +63,8 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // These four actions need no work. A cancelled attempt still has events, which the exchange must ignore.
+  // Cancel, Cut, Fail and Leave need no work. A cancelled attempt still has events, which the exchange must
+  // ignore.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

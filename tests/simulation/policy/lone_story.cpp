@@ -82,7 +82,8 @@ void draw(std::uint64_t seed, LoneStory& story) {
   route.signature_sigv4 = story.scene.facts.signed_until.has_value();
   route.budget = policy::BudgetPolicy{};
   if (scene.one_in(4)) route.budget.reset();
-  // A budget that is never refilled: it allows a whole number of retries in the story.
+  // The budget is never refilled, so it allows `retries` rounded down. The 0.5 keeps rounding errors from
+  // changing that number.
   const double retries = static_cast<double>(scene.below(4)) + 0.5;
   if (scene.one_in(2)) route.budget = policy::BudgetPolicy{0, retries / 1e6, std::chrono::seconds(1'000'000)};
   Chance steps(seed, Purpose::steps);

@@ -112,7 +112,7 @@ class Outage {
   }
   void obey(const policy::Deliver&, const Coming& cause) { requests_[cause.request].exchange.delivered(); }
   static void obey(const policy::Fail&, const Coming&) {}
-  // No body breaks here, no client leaves, and no hedge is sent.
+  // The following actions cannot occur: no body breaks, no client leaves, and no hedge is sent.
   static void obey(const policy::Resume&, const Coming&) { assert(false); }
   static void obey(const policy::Continue&, const Coming&) { assert(false); }
   static void obey(const policy::Cancel&, const Coming&) { assert(false); }

@@ -144,7 +144,7 @@ int run(const Options& options) {
                   outage);
   }
   if (broken) return report(*broken, flaw);
-  // With fewer stories, missing marks are not reported.
+  // With fewer random stories than this, coverage marks that no story reached are not reported.
   constexpr std::uint64_t enough = 10'000;
   const std::string missing = options.random >= enough ? random.marks.missing() : "";
   std::cout << random.marks.table() << enumerated.marks.stories() << " stories enumerated, "

@@ -245,7 +245,7 @@ bool VisitLaws::is_lost(const Tried& one) {
 }
 
 // Returns true if the client must get the failure of a lost attempt instead of the response to attempt
-// `number`, because this response may be about the proxy's own retry.
+// `number`, because this response may only show that the lost attempt had its effect.
 bool VisitLaws::keeps_lost_failure(unsigned number) const {
   const Responded* given = response(number);
   if (given == nullptr || visit_.facts.safe_method || !play::may_tell_of_repeat(given->status)) return false;

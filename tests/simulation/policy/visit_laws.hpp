@@ -53,7 +53,7 @@ class VisitLaws {
 
   /// Judges the actions that the exchange returned for this event.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&);
-  /// This function and the next report that the last response was read whole or was dropped.
+  /// Reports that the last response was read whole. A whole response can no longer be dropped.
   void response_kept() { whole_ = whole_ || at_hand_ != 0; }
   void response_dropped() {
     if (!whole_) at_hand_ = 0;
@@ -121,7 +121,7 @@ class VisitLaws {
   unsigned last_ended_ = 0;
   unsigned charged_ = 0;
   unsigned stale_ = 0;
-  unsigned at_hand_ = 0;  ///< attempt whose response the client gets if no other follows; 0: none
+  unsigned at_hand_ = 0;  ///< attempt whose response the client gets if no attempt follows; 0: none
   bool whole_ = false;
   unsigned body_of_ = 0;  ///< attempt whose body the client receives; 0: no head was delivered
   bool continuable_ = false;
