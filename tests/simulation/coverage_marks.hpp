@@ -24,12 +24,12 @@ struct CoverageMarks {
 
   void count(const telemetry::ExchangeRecord&);
   void add(const CoverageMarks&);
-  /// Returns the required marks that less than one story in a thousand reached. `stories`: number of stories
-  /// played. Empty if too few stories were played.
+  /// Returns the required marks that fewer than one story in a thousand reached. `stories`: number of stories
+  /// played. Returns no marks if too few stories were played.
   std::vector<std::string> missing(std::uint64_t stories) const;
   /// Returns the failures that were reached but are not listed as possible.
   std::vector<std::string> unexpected() const;
-  /// Returns all marks with their counts, as text for people.
+  /// Returns all marks with their counts, as readable text.
   std::string table() const;
 };
 

@@ -37,8 +37,8 @@ void DialBook::race_dials(std::span<const tcp::endpoint> order, std::size_t whic
   dialling_ = &race[which];
 }
 
-// Returns true if the address at `place` may be dialled: the dial of the previous address began at least 250
-// ms ago, or any earlier address has failed since then.
+// Returns true if the address at `place` may be dialled. Either the dial of the previous address began at
+// least 250 ms ago, or the dial of any earlier address has failed since the previous dial began.
 bool DialBook::has_turn(const Race& race, std::size_t place) const {
   if (place == 0) return true;
   const Entrant& last = race[place - 1];

@@ -1,5 +1,5 @@
-// Laws (invariants) of dialling a name with several addresses (row D12): the order of the dials, and that
-// losers are closed.
+// Laws (invariants) of dialling a name with several addresses (row D12): the dials have the right order, and
+// connections that lose the race are closed.
 #pragma once
 
 #include <map>

@@ -110,7 +110,7 @@ class Faults {
 
  private:
   std::bitset<fault_count> kinds_;
-  std::vector<std::uint32_t> left_out_;  ///< numbers of faults, sorted
+  std::vector<std::uint32_t> left_out_;  ///< numbers of the faults to leave out, sorted
   std::uint32_t next_ = 0;
   bool over_ = false;
   FaultCounts counts_{};

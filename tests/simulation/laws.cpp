@@ -218,8 +218,8 @@ class Judge {
     });
   }
 
-  // Returns the number (from 1) of the attempt that ran at that time. Returns 0 if there was none, or if the
-  // previous attempt ended at that time or later. Precondition: the ledger has evicted nothing.
+  // Returns the number (from 1) of the attempt that ran at the time `at`. Returns 0 if no attempt had begun,
+  // or if the previous attempt ended at that time or later. Precondition: the ledger has evicted nothing.
   std::size_t attempt_at(Instant at) const {
     std::size_t number = ledger_.size();
     while (number > 0 && ledger_[number - 1].started > at) --number;

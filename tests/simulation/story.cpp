@@ -237,8 +237,8 @@ void Story::open_tunnel(const TunnelPlan& plan) {
   tunnel_->start();
 }
 
-// Checks that each end of the tunnel received all bytes of the other, unless an end or the proxy broke it
-// off.
+// Checks that each end of the tunnel received all bytes of the other end, unless an end or the proxy aborted
+// the tunnel.
 void Story::judge_tunnel() {
   const TunnelEnd* server = network_.tunnel_server();
   const Account* account = book_.find(tunnel_id);

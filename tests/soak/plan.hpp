@@ -14,7 +14,7 @@ namespace reprise::soak {
 
 using play::Chance;
 
-/// Purposes for which numbers are drawn. Each has its own stream.
+/// Purposes for which random numbers are drawn. Each purpose has its own stream.
 enum class Purpose : std::uint8_t { plan = 1, fate, commit, performance, connection, flaps, tunnel };
 
 /// What the client does with its request.

@@ -14,7 +14,7 @@ inline std::string number(std::size_t value, std::size_t width) {
   return bytes;
 }
 
-/// Returns `bytes` after a length field of `width` bytes.
+/// Returns a length field of `width` bytes, followed by `bytes`.
 inline std::string vector(std::string_view bytes, std::size_t width) {
   return number(bytes.size(), width).append(bytes);
 }

@@ -434,7 +434,7 @@ class Laws {
     std::size_t retries = 0;
     for (std::size_t i = 1; i < played_.entries.size(); ++i)
       retries += is_paid(i) && !ended_unsent(i) ? 1 : 0;
-    std::size_t shadows = 0;  // retries that mode observe only recorded
+    std::size_t shadows = 0;  // retries that were only recorded, in mode observe
     for (const Event& event : played_.events) {
       const std::size_t i = event.number - 1;
       // If the response broke while it was held, the decision about a retry was made at the end of the

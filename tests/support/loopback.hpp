@@ -23,7 +23,7 @@ using play::Wire;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Limit of every wait, far above what any test needs on any machine.
+/// Time limit of every wait, far above what any test needs on any machine.
 inline constexpr seconds long_enough{120};
 
 /// An io_context and its Tick (clock and timers), with functions that run it.

@@ -13,7 +13,7 @@ namespace reprise::play {
 
 /// The response to a query for a name. A query for IPv6 gets the IPv6 addresses, a query for IPv4 the others.
 struct NameResponse {
-  int code = 0;  ///< RFC 1035 4.1.1: 2 SERVFAIL, 3 NXDOMAIN
+  int code = 0;  ///< response code (RFC 1035 4.1.1); 2 is SERVFAIL, 3 is NXDOMAIN
   std::vector<std::string> addresses;
   std::uint32_t ttl = 300;
   bool silent = false;

@@ -22,7 +22,7 @@ inline bool may_follow_loss(const policy::Facts& facts, const policy::RoutePolic
 }
 
 /// Returns true if the response shows that the upstream did nothing: by its status, by its body, or because
-/// the new protocol has not begun (rows N15, N18).
+/// it refused a change of protocol for now (rows N15, N18).
 inline bool says_nothing_was_done(const policy::Facts& facts, const policy::RoutePolicy& policy,
                                   const policy::Outcome& outcome) {
   const auto* responded = std::get_if<policy::Responded>(&outcome);
@@ -35,7 +35,7 @@ inline bool says_nothing_was_done(const policy::Facts& facts, const policy::Rout
   return by_status || not_begun || responded->body_refused;
 }
 
-/// Returns true if the status may be about the effect of an earlier attempt of the proxy (row N16).
+/// Returns true if the status may be caused by the effect of an earlier attempt of the proxy (row N16).
 inline bool may_tell_of_repeat(int status) {
   constexpr std::array telling{401, 403, 404, 405, 409, 410, 412, 422};
   return std::find(telling.begin(), telling.end(), status) != telling.end();

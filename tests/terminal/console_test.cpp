@@ -122,8 +122,8 @@ class OnTerminal : public testing::Test {
     thread_ = std::thread([this, options] { end_ = show_top(options); });
     pty_.until(std::string(tools::enter_screen));
   }
-  // Sends the signal to the thread that draws. Asio's signal handler reads, without a lock, data that this
-  // thread wrote. In the real `reprise top` there is no other thread.
+  // Sends the signal to the thread that draws, because Asio's signal handler reads data of that thread
+  // without a lock. In the real `reprise top` there is no other thread.
   void raise_there(int signal) { pthread_kill(thread_.native_handle(), signal); }
   const ScreenEnd& end() {
     thread_.join();

@@ -194,7 +194,7 @@ TEST(Columns, least_important_columns_disappear_first_on_a_narrow_terminal) {
 }
 
 TEST(Columns, long_name_is_shown_in_full_if_all_columns_fit) {
-  const std::size_t of_columns = 67;  // width of the mark and of all columns but the name
+  const std::size_t of_columns = 67;  // width of the selection mark and of all columns except the name
   EXPECT_EQ(shape_for(of_columns + 60, 60).columns.size(), column_count);
   EXPECT_EQ(shape_for(of_columns + 60, 60).route, 60U);
   EXPECT_EQ(shape_for(of_columns + 60, 60).reasons, 0U);

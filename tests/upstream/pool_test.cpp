@@ -233,8 +233,8 @@ TEST_F(PoolTest, L5_connections_idle_for_half_the_learned_limit_are_not_lent) {
   EXPECT_EQ(older.read_to_end(), Wire::fin) << "it had rested even longer";
   const Duration limit = upstream->idle_life.limit(Tick::now()).value_or(Duration::zero());
   EXPECT_GE(limit, milliseconds(200));
-  // A connection that was idle for less than the limit is leased. A connection that was idle for longer is
-  // closed, even if the upstream has not closed it.
+  // A connection that was idle for less than the learned idle limit is leased. A connection that was idle for
+  // longer is closed, even if the upstream has not closed it.
   RawSocket next = add(*pool);
   auto lent = lease(*pool);
   EXPECT_TRUE(lent != nullptr || upstream->idle_life.limit(Tick::now()) != limit);

@@ -201,7 +201,7 @@ TEST(ProxyDownloads, client_reset_closes_the_upstream_connection_and_leaks_nothi
     EXPECT_TRUE(leaves.socket().read_bytes(round * mib));
     leaves.socket().reset();
     EXPECT_TRUE(play::eventually([&] { return upstream.running() == 0; }));
-    // Two more descriptors may remain open: an idle pipe that was empty when the client left.
+    // Two more descriptors may remain open: the two ends of an idle pipe that was empty when the client left.
     EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() <= before + 2; }));
   }
   RawClient stays = proxy.client();

@@ -117,7 +117,8 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   const auto* failed = std::get_if<Failed>(&what.outcome);
   const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
-  // The outcome of an attempt on a stale connection is not counted: its retry takes its place.
+  // The outcome of an attempt on a stale connection is not counted, because the outcome of its retry is
+  // counted instead.
   if (stale) return;
   if (ours || broke_beside_a_copy) {
     circuit_->discard(admitted);

@@ -283,8 +283,8 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
   in_vain_ += is_out() ? 1 : 0;
 }
 
-// Returns the hints for the wait. After a hedge, both responses may request a pause. Each pause begins when
-// its response arrives; the pause that ends last applies.
+// Returns the hints for the wait. After a hedge, the responses to both attempts may request a pause. Each
+// pause begins when its response arrives, and the pause that ends last applies.
 policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
   if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;
