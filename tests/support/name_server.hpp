@@ -11,7 +11,8 @@
 
 namespace reprise::play {
 
-/// The response to a query for a name. A query for IPv6 gets the IPv6 addresses, a query for IPv4 the others.
+/// The response to a query for a name. A query for IPv6 gets only the IPv6 addresses, and a query for IPv4
+/// only the IPv4 addresses.
 struct NameResponse {
   int code = 0;  ///< response code (RFC 1035 4.1.1); 2 is SERVFAIL, 3 is NXDOMAIN
   std::vector<std::string> addresses;

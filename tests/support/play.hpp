@@ -44,9 +44,9 @@ struct Played {
   double budget_after = 0;
 };
 
-/// Returns how the body of this attempt (counted from 1) breaks. After the end of the script, its last step
-/// is repeated without the break: otherwise the download would break and be resumed without end. A response
-/// that broke while it was held always counts as broken.
+/// Returns how the body of this attempt (counted from 1) breaks. After the end of the script, the last step
+/// is repeated without the break, because otherwise the download would break and be resumed without end. A
+/// response that broke while it was held always counts as broken.
 Breaking breaking(const Script&, std::size_t number);
 
 /// Plays a script: executes the actions of one exchange, with one step per attempt. The last step repeats

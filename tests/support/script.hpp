@@ -71,7 +71,7 @@ struct Step {
   Duration late{};                    ///< how much later than requested the wait ends
   Keeping keeping = Keeping::whole;
   Breaking breaks = Breaking::no;  ///< applies if this response is delivered at once or continues a download
-  bool differs = false;  ///< applies if this attempt resumes a download: its 200 or 206 is not the rest
+  bool differs = false;  ///< applies if this attempt is a resume: its 200 or 206 is not the missing part
   Interruption in_attempt = Interruption::none;
   Interruption in_wait = Interruption::none;
   Interruption in_body = Interruption::none;

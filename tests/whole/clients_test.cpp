@@ -228,9 +228,9 @@ TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue
       play::eventually([&] { return proxy.client().ask(play::get(upstream.authority())).status == 200; }));
 }
 
-// A head that outgrows its memory block returns the block, and another connection may reuse that block. The
-// code that sends the 408 must not read the old block.
-TEST(ProxyClients, L10_slow_head_that_outgrew_its_first_buffer_gets_408) {
+// When a head outgrows its memory block, the block is returned, and another connection may reuse it. The code
+// that sends the 408 must not read the old block.
+TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.header = seconds(1);

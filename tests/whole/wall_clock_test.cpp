@@ -27,7 +27,7 @@ Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
     net::Clock::take_from(&wall);
-    // With a clock that is not its own, Asio checks its timers only when a new timer is due before all
+    // The test replaces Asio's clock, so Asio checks its timers only when a new timer is due before all
     // others. The loop therefore starts such a timer in every round.
     while (!io.stopped()) {
       net::Timer due(io, Instant());

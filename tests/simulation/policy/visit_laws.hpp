@@ -40,7 +40,7 @@ struct Tried {
   bool running = true;
   bool cancelled = false;
   bool paid = false;        ///< charged to the budget
-  bool given_back = false;  ///< refunded, because it ended before it sent a byte
+  bool given_back = false;  ///< charge was refunded: the attempt ended before it sent a byte
 };
 
 /// Compares the ledger with the reported attempts. Returns the broken law; empty if they agree.
