@@ -169,7 +169,7 @@ TEST_F(HedgeTest, hedge_is_due_only_for_the_running_attempt) {
 
 // While both attempts run, a report must have the number of its attempt. When only one attempt runs, the
 // report may omit the number.
-TEST_F(HedgeTest, report_without_a_number_counts_only_when_one_attempt_runs) {
+TEST_F(HedgeTest, report_without_an_attempt_number_counts_only_while_one_attempt_runs) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);

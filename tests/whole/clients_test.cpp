@@ -230,7 +230,7 @@ TEST(ProxyClients, client_over_the_connection_limit_gets_503_and_others_continue
 
 // When a head outgrows its memory block, the block is returned, and another connection may reuse it. The code
 // that sends the 408 must not read the old block.
-TEST(ProxyClients, L10_slow_head_that_outgrew_its_block_gets_408) {
+TEST(ProxyClients, L10_slow_head_that_outgrew_its_first_buffer_gets_408) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
   wishes.settings.timers.header = seconds(1);
