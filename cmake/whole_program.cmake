@@ -18,6 +18,11 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   return()
 endif()
 if(REPRISE_LTO)
+  # The plain ar lists no symbol of an object without code, unless it happens to find GCC's plugin. A cross ar does not.
+  if(CMAKE_CXX_COMPILER_AR AND CMAKE_CXX_COMPILER_RANLIB)
+    set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
+    set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
+  endif()
   target_compile_options(reprise_whole_program INTERFACE
     -flto $<IF:$<BOOL:$<TARGET_PROPERTY:REPRISE_IN_PROGRAM_ALONE>>,-fno-fat-lto-objects,-ffat-lto-objects>)
   # GCC 12 names the frame of an inline coroutine anew in every file, and takes that for two definitions.
