@@ -64,7 +64,7 @@ class ListenerBuilder {
                       "is too long: at most " + std::to_string(most_listeners) + " listeners");
       for (std::size_t i = 0; i < std::min(list->items.size(), most_listeners); ++i)
         add(list->items[i], "listeners[" + std::to_string(i) + "]", listeners);
-    } else {
+    } else if (list == nullptr) {
       bound_.push_back({listeners.front().bind, "listeners", 0, 0});
     }
     check_admin(admin);
@@ -121,7 +121,8 @@ class ListenerBuilder {
   void check_admin(const Admin& admin) {
     const Node* section = root_.find("admin");
     const Node* bind = section == nullptr ? nullptr : section->find("bind");
-    if (admin.bind.is_off()) return;
+    // A section of the wrong kind was reported already, and sets no address.
+    if (admin.bind.is_off() || (section != nullptr && section->kind != Node::Kind::mapping)) return;
     check_reach(bind, "admin", "admin.bind", admin.bind, admin.allow_remote, 3129);
     if (bind == nullptr) {
       bound_.push_back({admin.bind, "admin.bind", 0, 0});
