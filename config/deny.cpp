@@ -14,8 +14,8 @@ bool covers(const std::string& wide, const std::string& narrow) {
   const Parsed<std::string> whole = parse_network(narrow);
   const int prefix = std::stoi(wide.substr(slash + 1));
   if (!whole || std::stoi(narrow.substr(narrow.find('/') + 1)) < prefix) return false;
-  // The network that contains `narrow` and has the prefix length of `wide`. If address bits after the prefix
-  // are set, parse_network rejects the text; the network is then its suggestion.
+  // The network that contains `narrow` and has the prefix length of `wide`. If `narrow` has set bits after
+  // that prefix, parse_network rejects the text and suggests this network.
   const auto around = parse_network(narrow.substr(0, narrow.find('/')) + wide.substr(slash));
   return wide == (around ? *around.value : around.suggestion);
 }

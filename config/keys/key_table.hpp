@@ -15,7 +15,7 @@ enum class Kind : std::uint8_t {
   word,  // one of `words`
   boolean,
   whole,   // decimal digits
-  number,  // digits and a point
+  number,  // decimal digits, optionally with a decimal point
   size,
   duration,
   ratio,

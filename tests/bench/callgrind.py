@@ -22,8 +22,8 @@ class Count:
 
 
 def read(text):
-    """Returns the counts of one dump. Skips the line after each `calls=`, because the called function has the same
-    costs too."""
+    """Returns the counts of one dump. Skips the line after each `calls=`: it repeats the costs that the dump lists
+    for the called function."""
     events, total, by_file = [], Counter(), {}
     names = {"ob": {}, "file": {}}
     binary = file = ""

@@ -60,7 +60,7 @@ def configuration(name, folder):
 
 
 def counted(given, names, *options, enough=lambda name, count: True):
-    """Returns the instruction counts of each scenario, as `least` selects them: `enough` says whether a count is low
+    """Returns the lowest instruction counts of each scenario (see `least`). `enough` returns true if a count is low
     enough. Starts the proxy once for each configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:

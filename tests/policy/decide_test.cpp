@@ -81,7 +81,7 @@ TEST(Decide, requests_that_no_rule_could_retry_use_no_disk_space) {
 struct Gate {
   Reason reason;
   void (*close)(Case&);
-  bool needs_the_wait = false;  ///< true if the gate checks the wait, so one roll must draw it
+  bool needs_the_wait = false;  ///< true if the gate depends on the wait, which one roll draws
 };
 
 // Returns the gates from last to first.
@@ -293,7 +293,7 @@ TEST(Decide, L6_attempt_ended_by_the_deadline_has_reason_deadline_too_near) {
     Case late;
     late.outcome = failed;
     late.deadline = now;
-    // Closes other gates too. The reason must still be the deadline.
+    // Makes other gates refuse the retry too. The reason must still be the deadline.
     late.policy.retry.on = {};
     late.policy.retry.max_attempts = 1;
     late.policy.retry.backoff.initial = late.policy.retry.backoff.maximum = Duration::zero();

@@ -79,7 +79,7 @@ TEST(Gates, attempts_are_spent_at_max_attempts_and_the_budget_is_empty_below_one
   EXPECT_TRUE(is_budget_empty(0.99));
 }
 
-/// Returns the ledger of a request that was sent once and broke.
+/// Returns the ledger of a request that had one attempt, with this outcome.
 Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempotent, bool reused = false) {
   Ledger ledger = play::ledger_of(outcome, reason);
   ledger[0].attempt.reused = reused;

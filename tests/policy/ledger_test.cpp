@@ -122,7 +122,8 @@ TEST(Ledger, cancelled_attempt_does_not_count_as_lost_although_bytes_were_sent) 
   EXPECT_EQ(ledger[0].ended, Instant(1s));
 }
 
-// The ledger evicts attempt 40 after later attempts. Attempt 40 was still the first attempt that was sent.
+// Attempt 40 was the first attempt that was sent, but the ledger evicts it after attempts with higher
+// numbers.
 TEST(Ledger, L25_attempt_evicted_after_later_attempts_still_counts_as_the_first_that_was_sent) {
   Ledger ledger = of(39);
   ledger.hold(40);

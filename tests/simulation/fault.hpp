@@ -1,5 +1,5 @@
-// Kinds of fault that a story of the whole proxy can play (a closed list), and the choice of the kinds that
-// one story plays.
+// The kinds of fault that a simulation of the whole proxy can contain. Each story (one simulated run) plays
+// some of these kinds or none.
 #pragma once
 
 #include <array>

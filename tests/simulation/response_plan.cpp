@@ -42,7 +42,8 @@ class Writer {
     return account_.plan.method != "HEAD" && plan_.status != 204 && plan_.status != 304;
   }
 
-  // Draws how much of the request is read, when the response begins, and whether the upstream resets first.
+  // Draws how much of the request is read, when the response begins, and whether the upstream resets the
+  // connection before the response.
   void draw_departures() {
     plan_.commit_at = chance_.between(1, account_.plan.body_bytes + 150);
     const std::uint64_t inside = chance_.between(1, account_.plan.body_bytes + 150);
@@ -94,7 +95,7 @@ class Writer {
     fields_.append(fields);
   }
 
-  // Draws which bytes of which version are sent.
+  // Draws which version of the representation is sent, and which part of its bytes.
   void draw_part() {
     if (!error_.empty()) {
       end_ = error_.size();

@@ -20,7 +20,7 @@ inline constexpr std::uint16_t tunnel_port = 8443;
 
 /// What one end of a tunnel sends, and how it ends.
 struct TunnelEndPlan {
-  std::string opening;       ///< bytes that are sent before the drawn bytes
+  std::string opening;       ///< fixed bytes that are sent before the random bytes
   bool hears_first = false;  ///< sends nothing before it has received something
   Duration silence{};        ///< wait before the first byte
   std::uint64_t bytes = 0;
@@ -31,13 +31,13 @@ struct TunnelEndPlan {
 };
 
 struct TunnelPlan {
-  RequestPlan request;  ///< `host` names the server; there is no body
+  RequestPlan request;  ///< the CONNECT; `host` names the server of the tunnel
   TunnelEndPlan client;
   TunnelEndPlan server;
-  /// HTTP request that the client sends instead of the bytes in `client`. If the request is `terminated`, a
-  /// TLS handshake comes first.
+  /// HTTP request that the client sends instead of the bytes in `client`. If the member `terminated` of the
+  /// request is set, a TLS handshake precedes the request.
   std::optional<RequestPlan> inside;
-  bool stays_silent = false;  ///< the client never completes its handshake
+  bool stays_silent = false;  ///< the client never completes its TLS handshake
   std::uint64_t early = 0;    ///< number of the client's bytes that are sent with the CONNECT head
 };
 
@@ -68,11 +68,11 @@ class TunnelEnd : public Actor {
   virtual bool may_send() const { return true; }
   /// Returns true if this end sends no FIN, but waits for the FIN of the other end.
   virtual bool ends_with_other() const { return false; }
-  /// Returns true if another client takes over the wire now.
+  /// Returns true if a simulated HTTP client uses this connection from now on, instead of this object.
   virtual bool hands_over_now() const { return false; }
   virtual void ended() {}
   void pump();
-  /// Returns the next bytes of this end, which the caller sends.
+  /// Takes the next bytes that this end has to send, at most `count`. The caller sends them.
   std::string take_next(std::uint64_t count);
   Book& book_;
 
@@ -106,7 +106,8 @@ class TunnelClient final : public TunnelEnd {
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
   bool open() const { return open_; }
-  /// Called when the story's own client takes over the established tunnel. Empty if no client takes it over.
+  /// Starts an HTTP client that sends the request inside the established tunnel. Empty if the tunnel carries
+  /// no HTTP request.
   std::function<void()> hands_over;
 
  protected:
@@ -125,8 +126,8 @@ class TunnelClient final : public TunnelEnd {
   const bool stays_silent_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
-  std::string flight_;   ///< bytes of the server's flight received so far
-  bool shaken_ = false;  ///< the client's flight was sent
+  std::string flight_;   ///< bytes received so far of the server's TLS handshake flight
+  bool shaken_ = false;  ///< the client's TLS handshake flight was sent
   bool open_ = false;
   bool refused_ = false;
 };

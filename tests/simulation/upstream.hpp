@@ -41,7 +41,7 @@ class Upstream final : public Actor {
     Account* account = nullptr;
     unsigned arrival = 0;
     unsigned carried = 0;        ///< number of earlier requests on this connection
-    std::uint64_t accepted = 0;  ///< bytes of the request that the wire has taken
+    std::uint64_t accepted = 0;  ///< bytes of the request that the proxy has sent
     ResponsePlan plan;
     bool committed = false;
   };

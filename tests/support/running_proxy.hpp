@@ -17,7 +17,7 @@
 
 namespace reprise::play {
 
-/// What a test changes from the defaults. The wait between two attempts is 1 ms.
+/// Settings of the proxy that a test can change. By default, the wait before the first retry is 1 ms.
 struct Wishes {
   policy::RoutePolicy route;
   config::Settings settings;   ///< RunningProxy adds the listeners and routes
@@ -62,7 +62,7 @@ class RunningProxy {
   RawClient client() const { return RawClient(port()); }
   /// Stops the proxy as SIGTERM does. Does not wait.
   void stop() { proxy_->stop(); }
-  /// Reloads the configuration as SIGHUP does. Calls `told` on another thread.
+  /// Reloads the configuration as SIGHUP does. Then calls `told` with the result, on another thread.
   void reload(std::function<void(const server::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
   /// Returns the ports of the current configuration.
   std::vector<std::uint16_t> ports_now() const;

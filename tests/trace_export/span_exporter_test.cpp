@@ -49,7 +49,8 @@ class SpanExporterTest : public testing::Test {
   SpanExporterTest() {
     times.batch = milliseconds(1);
     times.backoff = {milliseconds(1), 2, milliseconds(5), policy::Jitter::none};
-    // Longer than a machine may stall. Tests in which this limit must expire set their own.
+    // These time limits are longer than a machine stalls. Tests in which a limit must expire set a shorter
+    // one.
     times.post = std::chrono::seconds(30);
     times.last = std::chrono::seconds(30);
   }

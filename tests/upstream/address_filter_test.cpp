@@ -58,8 +58,8 @@ TEST_P(PublicInside, L31_public_address_embedded_in_an_ipv6_address_is_allowed) 
 INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
                          ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
                                            "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
-                                           "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
-                                           "2001::a9fe:a9fe",       // Teredo of 86.1.86.1 (bits inverted)
+                                           "2001::f7f7:f7f7",  // Teredo of 8.8.8.8
+                                           "2001::a9fe:a9fe",  // Teredo of 86.1.86.1 (Teredo inverts bits)
                                            "64:ff9b:2::a9fe:a9fe",  // not a NAT64 prefix
                                            "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
                                            "64:ff9b:1:a9:fe00:0:808:808",  // RFC 6052 skips byte 8

@@ -206,8 +206,8 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
     // The time that the client needs to send its body does not count as connect time.
     connect_by.reset();
   }
-  // Attempt 1 usually starts right after the request head is complete, so the time of the head is used. This
-  // saves a reading of the clock.
+  // Attempt 1 usually starts right after the request head is complete. Using the time at which the head was
+  // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   response.connection = lease(worker, out, start);
   if (response.connection == nullptr) {

@@ -1,5 +1,5 @@
-// Watches a stalled body while its rest is requested on another connection: the connection that brings a byte
-// first wins.
+// Watches a stalled response body while the rest of the body is requested on another connection. The
+// connection that first delivers a byte wins.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@ class OvertakenRequest {
 
 /// Movable unless its body is being read.
 struct Response {
-  unsigned number = 0;  ///< attempt that brought the response; 0: no response
+  unsigned number = 0;  ///< number of the attempt that got the response; 0: no response
   http::ResponseHead head;
   net::Buffer buffer;  ///< head bytes, and the body bytes that came with them
   std::unique_ptr<net::UpstreamConnection> connection;
@@ -39,7 +39,7 @@ struct Response {
   bool reusable = false;  ///< the connection may be used again after the body is read to its end
 
   bool any() const { return number != 0; }
-  /// Returns the reader, positioned at the first byte of the body, or at the first byte after `body`.
+  /// Returns the reader of the body. If a part of the body was read, the reader continues after `body`.
   net::BodyReader& begin_body();
   /// Returns true while the request is still being sent.
   bool is_sending() const { return sending != nullptr && sending->upload().end() == UploadEnd::running; }

@@ -107,7 +107,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   acceptor_.accept(socket, client, refused);
   if (!refused) log_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), listener_->role->mode(), LimitHit::no_descriptor);
-  // The reserve has freed a descriptor, but another thread has taken it.
+  // Another thread has taken the descriptor that the reserve freed.
   if (net::is_out_of_descriptors(refused.value())) co_await pause_accepting();
 }
 

@@ -1,4 +1,4 @@
-// Queries on message heads.
+// Finds fields in message heads, and tests properties of the heads.
 #include "proxy/http/message/head.hpp"
 
 #include <algorithm>

@@ -43,7 +43,7 @@ std::optional<Intake> stop_here(const RequestHead& head) {
   return std::nullopt;
 }
 
-/// Returns true if the client's own Host line names that origin, in any spelling.
+/// Returns true if the client's Host field names the host and port of the target, in any spelling.
 bool names_same_host(const RequestHead& head, const Target& target) {
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return false;

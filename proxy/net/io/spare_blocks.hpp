@@ -12,8 +12,8 @@ class SpareBlocks final : public Timed {
   explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))
       : tick_(tick), pause_(pause) {}
 
-  /// Checks for spare blocks. Call from time to time while blocks are lent, because all of them may be
-  /// released at once.
+  /// If this thread has more blocks than it keeps permanently, starts a timer that frees the idle ones. Call
+  /// during a burst of load, because no call may follow after the burst.
   void look() {
     if (waits_ || !has_more_blocks_than_kept()) return;
     waits_ = true;

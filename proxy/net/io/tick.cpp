@@ -70,8 +70,7 @@ void Tick::disarm(Timed& entry) {
 
 void Tick::wake_by(Instant due) {
   if (stopped_ || due + granule >= wake_) return;
-  // Wakes one granule from now at the earliest. If the timer is already set to an earlier time, that time
-  // stays.
+  // Sets the timer to at least one `granule` from now. Never sets it to a later time than before.
   const Instant at = std::max(due, now() + granule);
   if (at < wake_) sleep_until(at);
 }

@@ -35,8 +35,8 @@ class Timed {
   Instant due_{};
 };
 
-/// Calls `time_is_up` of each entry, up to one granule late but never early. One per io thread; used on that
-/// thread only.
+/// Calls `time_is_up` of each entry, at most 50 ms (`granule`) late and never early. One per io thread; used
+/// on that thread only.
 class Tick {
  public:
   static constexpr Duration granule = std::chrono::milliseconds(50);

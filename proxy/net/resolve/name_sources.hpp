@@ -19,7 +19,7 @@ struct NameFiles {
 /// The line `hosts:` of nsswitch.conf(5).
 struct HostsLine {
   std::string order = "fb";  ///< f: /etc/hosts, b: DNS; this default applies if the line is absent
-  bool others = false;       ///< there are sources that only the C library can ask
+  bool others = false;       ///< the line has sources that only the C library can query
   bool myhostname = false;   ///< nss-myhostname(8): knows this host's own name
 };
 /// Reads the line `hosts:`. Ignores actions in brackets, so the next source is always asked if the previous
@@ -35,11 +35,12 @@ struct LookupOptions {
   std::chrono::milliseconds first{1000};  ///< first timeout; doubled for each round over the servers
   int rounds = 3;
   bool one_server = true;  ///< there is only one name server
-  bool over_tcp = false;   ///< TCP is used from the first question on
-  bool ipv4_only = false;  ///< IPv6 addresses are not asked for
+  bool over_tcp = false;   ///< every query is sent over TCP
+  bool ipv4_only = false;  ///< IPv6 addresses are not looked up
 };
 /// Reads the lines `options` of resolv.conf(5): `timeout:` (at most 30 s), `attempts:` (at most 5), `use-vc`
-/// and `no-aaaa`. The last value counts. `environment`: the value of RES_OPTIONS, which overrides the file.
+/// and `no-aaaa`. If an option is repeated, its last value counts. `environment`: the value of RES_OPTIONS,
+/// which overrides the file.
 LookupOptions read_lookup_options(std::string_view text, std::string_view environment);
 
 /// Returns the names to ask DNS for, in order, by the rules of `search` and `ndots` in resolv.conf(5).

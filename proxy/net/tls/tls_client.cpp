@@ -56,8 +56,8 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
     refuse("ca_file", *ca_file,
            "it contains only revocation lists: add the certificates that reprise must trust");
   } else {
-    // Every certificate in the file is trusted, including an intermediate authority alone or the upstream's
-    // own certificate (row N10).
+    // Every certificate in `ca_file` is trusted, even if it is not a root: it may be an intermediate
+    // authority or the upstream's own certificate (row N10).
     X509_STORE_set_flags(SSL_CTX_get_cert_store(settings), X509_V_FLAG_PARTIAL_CHAIN);
   }
 }

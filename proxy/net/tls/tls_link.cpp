@@ -71,7 +71,8 @@ Handshake TlsLink::shake_hands() {
   return Handshake::failed;
 }
 
-// Returns the error of the failed call. Leaves OpenSSL's error queue for a caller that needs its text.
+// Returns the error of a failed OpenSSL call. Leaves the error in OpenSSL's queue, so that the caller can
+// read the text of the error.
 ErrorCode TlsLink::error_of(int result) {
   switch (SSL_get_error(channel_->connection(), result)) {
     case SSL_ERROR_WANT_READ:
@@ -206,7 +207,7 @@ void TlsLink::cancel() {
 // Sends no close_notify after a failure, or while a record is half written.
 void TlsLink::notify() {
   if (!established_ || broken_ || write_waits_ || channel_->notice() != TlsChannel::Notice::unsent) return;
-  // If TLS runs over another link, no further try is needed: that link sends and awaits its own close_notify.
+  // If this TLS runs inside another TLS, no further try is needed: the outer TLS sends its own close_notify.
   if (channel_->try_notify() || channel_->below() != nullptr) return;
   asio::co_spawn(channel_->executor(), TlsChannel::send_close_notify(channel_), or_abort);
 }
@@ -218,7 +219,7 @@ void TlsLink::close() {
   cancel();
   notify();
   channel_->closes = true;
-  // A ticket that arrives later is not stored.
+  // A session ticket that arrives after this call is not stored.
   SSL_set_app_data(channel_->connection(), nullptr);
   if (channel_->notice() != TlsChannel::Notice::pending || channel_->below() != nullptr) channel_->close();
 }

@@ -46,7 +46,7 @@ int allow_missing_crl(int verified, X509_STORE_CTX* verification) {
   if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
     return verified;
   X509_STORE_CTX_set_error(verification,
-                           X509_V_OK);  // so that a later failure is not reported with this error
+                           X509_V_OK);  // a later failure must not be reported as this one
   return 1;
 }
 

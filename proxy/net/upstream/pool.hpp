@@ -31,8 +31,8 @@ class TlsClient;
 struct TlsTicket;
 struct Upstream;
 
-/// How an upstream is verified: by TLS settings and the name that the upstream must prove. Without TLS
-/// settings, the upstream is not verified (plaintext).
+/// How to verify an upstream: TLS settings, and the name that its certificate must prove. Without TLS
+/// settings, the connection is plaintext and the upstream is not verified.
 struct TlsPeer {
   const TlsClient* client = nullptr;  ///< null: plaintext
   std::string_view name;  ///< name that the upstream's certificate must prove; letter case does not matter
@@ -48,8 +48,8 @@ class UpstreamConnection final : public Timed {
   /// Returns true once the connection has carried a request. If such a connection ends, the server may have
   /// closed it only because it was idle.
   bool reused() const { return reused_; }
-  /// Sets how long the upstream keeps the connection open while it is idle (Keep-Alive: timeout, minus one
-  /// second). With zero, the connection is not pooled.
+  /// Sets how long the connection may be idle: `timeout` of the upstream's Keep-Alive field, minus one
+  /// second. If zero, the connection is not pooled.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
   /// Returns the address of the other side.
@@ -90,8 +90,8 @@ class UpstreamConnection final : public Timed {
   bool idle_ = false;
 };
 
-/// State of one io thread for one upstream: a host and port, as plaintext or with one TlsPeer. Two upstreams
-/// never share connections (row F1).
+/// State of one io thread for one upstream: a host and port, over plaintext or over TLS with one
+/// TlsPeer. Two upstreams never share connections (row F1).
 struct Upstream {
   std::string key;
   std::string account;  ///< "host:port" in lower case, the key of budgets, circuits and pauses
@@ -106,7 +106,7 @@ struct Upstream {
   policy::IdleLife idle_life;        ///< how long the upstream keeps idle connections, as observed
   std::shared_ptr<Upstream> parent;  ///< the parent proxy, if there is one
   unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the host (row N2)
-  /// Addresses at the last dial, if the host name has several.
+  /// Addresses of the host at the last dial, if there were several.
   std::vector<policy::UpstreamAddress> addresses;
   bool evicted = false;    ///< the pool has evicted this upstream and closes connections that are returned
   Instant last_warning{};  ///< time of the last logged warning about this upstream
@@ -126,7 +126,7 @@ struct Upstream {
   std::vector<KnownBudget> budgets;
   std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>>
       circuits;                              ///< circuits used for this upstream so far
-  std::shared_ptr<policy::HostPause> pause;  ///< the host's pause; null until first used
+  std::shared_ptr<policy::HostPause> pause;  ///< pause of all requests to the host; null until first used
 };
 
 /// Returns true if the filter denies the address, or if a parent proxy resolves the host and the filter

@@ -28,7 +28,7 @@ struct Facts {
   bool copyable = true;
   /// A PUT or PATCH with `If-None-Match: *`: a second execution fails if the first took effect (row N16).
   bool create_only = false;
-  /// The credentials are valid once (OAuth 1 nonce, DPoP) and the route respects that (row N17).
+  /// The credentials are valid once (OAuth 1 nonce, DPoP), and the route has `signature.one_time` (row N17).
   bool one_time = false;
   /// The request asks to switch to another protocol (row N15).
   bool changes_protocol = false;
@@ -43,8 +43,8 @@ enum class Sent : std::uint8_t { nothing, maybe };
 
 /// One attempt, as the I/O reports it.
 struct Attempt {
-  unsigned number = 1;   ///< counted from 1, including stale retries
-  unsigned charged = 1;  ///< counted from 1, without stale retries and resumes; the backoff depends on it
+  unsigned number = 1;   ///< number of the attempt, from 1; counts stale retries too
+  unsigned charged = 1;  ///< number from 1, not counting stale retries and resumes; the backoff depends on it
   bool reused = false;   ///< the connection had carried another request before
   Sent sent = Sent::nothing;
   bool replayable = true;         ///< every body byte read so far is held; true without a body

@@ -25,8 +25,8 @@ EventFeed::Reader::Reader(EventFeed& all, AdminVisit& at)
 
 EventFeed::Reader::~Reader() { feed.readers_.erase(place); }
 
-// Queues an event. Disconnects the reader if more than `unsent` bytes would be pending; a single larger event
-// is accepted, because the reader is not at fault.
+// Queues an event. Disconnects the reader if more than `unsent` bytes would be pending. If no event is
+// pending, queues even a larger event, because the reader is then not too slow.
 void EventFeed::Reader::take(std::shared_ptr<const std::string> text) {
   if (left || text->empty()) return;
   if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return disconnect();

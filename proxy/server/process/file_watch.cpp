@@ -91,8 +91,9 @@ void FileWatch::watch_folders() {
 bool FileWatch::look() {
   bool differs = false;
   for (auto& [file, held] : held_) {
-    // Some files, such as the system's root certificates, are long, so a file is read only if its stamp has
-    // changed. The stamp is taken before the read, so that the next check detects a write between the two.
+    // Some files, such as the system's root certificates, are long. A file is therefore read only if its
+    // stamp (inode, size and times) has changed. The stamp is taken before the file is read, so that the next
+    // check detects a write that happens in between.
     const auto stamp = net::stamp_of_unchanged_file(file, net::Clock::wall_nanoseconds());
     if (stamp && stamp == held.stamp) continue;
     // Without a free descriptor the content is unknown; a later check finds the change.

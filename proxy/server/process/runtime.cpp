@@ -28,7 +28,7 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
   resolver = std::make_unique<net::Resolver>(names ? names->query() : options.query, limits, metrics);
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
   shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
-  // The ids of requests begin with the random part of the pseudonym.
+  // Request ids begin with the random part of the pseudonym (this proxy's name in Via).
   if (settings.limits.history_bytes > 0) {
     histories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), settings.threads,
                       settings.limits.history_bytes);

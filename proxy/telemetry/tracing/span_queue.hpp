@@ -25,7 +25,7 @@ class SpanBell {
   void ring() { wake(rung_); }
   /// Reports that a queue is half full. Callable on any thread.
   void press() { wake(pressed_); }
-  /// Wakes the exporter for any other reason. Callable on any thread.
+  /// Wakes the exporter, for example for a new collector or the shutdown. Callable on any thread.
   void call() const;
   bool rung() const { return rung_; }
   bool pressed() const { return pressed_; }

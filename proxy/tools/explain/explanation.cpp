@@ -41,8 +41,8 @@ bool is_over_total(const Question& question, const RoutePolicy& policy) {
          (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
 }
 
-// Judges whether the request is idempotent, as the proxy does. The request head decides first. If it leaves
-// the verdict open, the body decides, provided that the body is held in memory.
+// Judges whether the request is idempotent, as the proxy does. If the request head is not sufficient for a
+// verdict, the body decides, provided that the body is held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;

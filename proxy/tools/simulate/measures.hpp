@@ -69,13 +69,13 @@ struct Measures {
   /// Steps of the time in which requests arrive. The time after the last arrival has no steps.
   std::vector<Step> steps;
   std::optional<Duration> trouble_ended;  ///< end of the last outage or the last burst
-  /// Time from `trouble_ended` to the recovery: the start of the first three seconds in which every step has
-  /// at least 95 % of the success rate before the first outage or burst. Absent if the success rate did not
-  /// recover while requests arrived.
+  /// Time from `trouble_ended` to the recovery. The recovery is the start of the first three seconds in which
+  /// the success rate of every step is at least 95 % of the normal rate. The normal rate is the success rate
+  /// before the first outage or burst. Absent if there was no recovery while requests arrived.
   std::optional<Duration> recovered;
-  // Set only for a replay: `decided_by_log`, `assumed` and `unknown_rule`.
-  std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the log
-  std::uint64_t assumed = 0;         ///< attempts that are not in the log
+  // The next three members are set only if the simulation replays an access log.
+  std::uint64_t decided_by_log = 0;  ///< requests whose attempts are all in the access log
+  std::uint64_t assumed = 0;         ///< attempts that are not in the access log
   std::uint64_t unknown_rule = 0;  ///< requests whose idempotency depends on data that the log does not have
 
   double success_share() const;

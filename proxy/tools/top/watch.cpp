@@ -107,8 +107,8 @@ void Watch::took(Status status, double at) {
 }
 
 void Watch::took(std::vector<RequestReading> stories) {
-  // The document has the oldest request first. If two requests ended at the same time, the request that is
-  // later in the document is newer. Times in RFC 3339 and UTC can be compared as text.
+  // The page /stories lists the oldest request first. If two requests ended at the same time, the request
+  // that the page lists later is newer. Times in RFC 3339 and UTC can be compared as text.
   std::reverse(stories.begin(), stories.end());
   std::stable_sort(
       stories.begin(), stories.end(),

@@ -32,8 +32,8 @@ Judged judge_host(const HostStory& story, std::uint64_t seed, Flaw flaw, Coverag
   return HostWorld(story, told, waits, marks, tale).run();
 }
 
-// Returns the transcript of a story. If it breaks a law, adds the transcript of the simplest version found
-// that breaks the same law.
+// Returns the transcript of a story. If the story breaks a law (invariant), adds the transcript of the
+// simplest version found of this story that breaks the same law.
 template <typename Story, typename Tell, typename Shrink>
 std::string in_full(Story& story, Tell tell, Shrink shrink) {
   std::string text;

@@ -41,8 +41,9 @@ class Teller {
   HostStory host_;
 };
 
-/// Returns the transcript of a story. If it breaks a law, adds the transcript of the simplest version found
-/// that breaks the same law. Throws std::invalid_argument if no story has that name.
+/// Returns the transcript of a story. If the story breaks a law (invariant), adds the transcript of the
+/// simplest version found of this story that breaks the same law. Throws std::invalid_argument if no story
+/// has that name.
 std::string tell_in_full(const std::string& name, Flaw);
 /// Returns the flaw with that name. Throws std::invalid_argument if there is none.
 Flaw flaw_of(const std::string& word);
