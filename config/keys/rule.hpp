@@ -9,8 +9,8 @@
 
 namespace reprise::config {
 
-/// Reads `always`, `never`, `by_method`, `{any: [..]}` or `{all: [..]}`. Reports errors under `path` and then
-/// leaves `rule` unchanged.
+/// Reads `always`, `never`, `by_method`, `{any: [..]}` or `{all: [..]}`. If there is
+/// an error, reports it under `path` and leaves `rule` unchanged.
 void read_rule(const Node&, const std::string& path, Report&, policy::IdempotencyRule& rule);
 
 /// Reads a list of `name` or `name=value` items, or a mapping `name: value`. An empty value and `*` match any

@@ -305,7 +305,7 @@ TEST_F(ResolverTest, shutdown_does_not_wait_for_a_hanging_query) {
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());
   ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
-  resolver.reset();  // before the response to the query
+  resolver.reset();  // the query has no response yet
   EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
   names.let_go("dead.test");
 }

@@ -62,8 +62,8 @@ bool World::step(Instant limit) {
   return true;
 }
 
-// Moves time to the next event of the story or timer of the proxy. Returns false if that time is after
-// `limit`.
+// Moves the clock to the next event of the story, or to the next timer of the proxy if that is earlier.
+// Returns false and leaves the clock unchanged if the next time is after `limit`.
 bool World::move_on(Instant limit) {
   Instant next = next_timer_;
   if (!events_.empty()) next = std::min(next, events_.top().when);

@@ -44,7 +44,7 @@ class ControlSocket {
   using Commands = std::function<void(const std::vector<std::string>& words, const Respond&)>;
 
   /// Binds the socket. Replaces a socket file on which no process listens. Throws ControlError for any other
-  /// existing file. Call before threads start, because it changes the umask for a moment.
+  /// existing file. Call before threads start, because the constructor changes the umask for a moment.
   ControlSocket(asio::io_context&, std::string path);
   /// Removes the socket file if it is still the one that this object made.
   ~ControlSocket();
