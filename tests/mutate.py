@@ -31,18 +31,19 @@ ROOT = Path(__file__).resolve().parent.parent
 # machine, 200,000 stories of the simulation take a minute.
 LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "replay_test": 120, "net_stories": 600}
 
-# All defects of tests/planted: (floor, file, text, replacement of the text). The number of a defect is its position in
-# this list, from 1.
+# All defects of tests/planted: (part of the program, file, text, replacement of the text). The number of a defect is
+# its position in this list, from 1.
 PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "net", "replay")
            for planted in json.loads((ROOT / f"tests/planted/{floor}.json").read_text(encoding="utf-8"))]
 
-# By floor: the test program that must detect its defects, and the arguments of that program.
+# For each part of the program (floor): the test program that must detect the defects of this part, and the arguments
+# of that test program.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
 JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
           "replay": ("replay_test", UNIT_TEST), "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
-# The rooms (folders below proxy/) that the test program of a floor tests, if there are several.
+# For each part of the program: the folders (rooms) that its test program tests, if there are several.
 ROOMS = {"policy": ("decision", "match", "pacing"), "http": ("message", "retry_hints", "http1", "body_rules", "tunnel", "request")}
 
 

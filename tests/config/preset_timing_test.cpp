@@ -315,7 +315,7 @@ TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
       EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.jitter, expected.policy.retry.backoff.jitter) << route.name;
       EXPECT_EQ(route.policy.idempotent, expected.policy.idempotent) << route.name;
-      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // inherited: it is not a limit
+      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // inherited: `mode` is no limit
       EXPECT_EQ(route.policy.connect_timeout, 1s) << route.name;
     }
   }

@@ -31,8 +31,8 @@ def livez(client):
 
 @contextlib.contextmanager
 def deaf_visitors(reprise, count, path, times):
-    """Opens connections to the admin listener that request a path many times, and that read only one byte of
-    the responses."""
+    """Opens connections to the admin listener. Each connection requests a path many times, and reads only one byte
+    of the responses."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             visitor = stack.enter_context(socket.socket())

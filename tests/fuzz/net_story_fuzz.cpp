@@ -6,7 +6,7 @@
 namespace reprise::fuzz {
 namespace {
 
-constexpr std::size_t seed_bytes = 2;  // seed for the random numbers after the input is used up
+constexpr std::size_t seed_bytes = 2;  // bytes of the input that seed the random numbers used after its end
 
 simulation::Played tell(std::uint64_t number, std::span<const std::uint8_t> bytes, bool aloud = false) {
   static simulation::Stage stage;

@@ -1,4 +1,4 @@
-// Tests how the heads of a forward and of a gateway listener become upstream requests.
+// Tests how request heads that arrive at a listener become upstream requests.
 #include "proxy/http/message/intake.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests which JSON bodies have a top-level key that counts as a condition (clauses R33c, R35, R36).
+// Tests which JSON bodies have a top-level key that meets a `json` condition (clauses R33c, R35, R36).
 #include "proxy/http/body_rules/json_probe.hpp"
 
 #include <gtest/gtest.h>

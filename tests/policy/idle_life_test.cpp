@@ -33,8 +33,8 @@ TEST(IdleLife, L5_learned_limit_doubles_while_no_idle_connection_is_closed) {
   EXPECT_EQ(life.limit(start + IdleLife::growth - 1ns), 10ms);
   EXPECT_EQ(life.limit(start + IdleLife::growth), 20ms);
   EXPECT_EQ(life.limit(start + 3 * IdleLife::growth), 80ms);
-  // Then the upstream closes a connection that was idle for 100 ms. The limit becomes half of that time, and
-  // its earlier growth is discarded.
+  // The upstream closes a connection that was idle for 100 ms. The limit on the idle time becomes 50 ms, and
+  // the earlier growth of the limit is discarded.
   const Instant later = start + 3 * IdleLife::growth + IdleLife::growth / 2;
   life.ended_after(100ms, later);
   EXPECT_EQ(life.limit(later + IdleLife::growth - 1ns), 50ms);

@@ -1,4 +1,4 @@
-// Checks the invariants on all short stories and on very many random ones.
+// Checks the laws (invariants) of policy::Exchange on all short stories and on very many random ones.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -41,7 +41,8 @@ struct Sum {
   std::vector<Found> found;
 };
 
-// A thread stops after this many failing stories. With a canary, it stops after the first one.
+// A thread stops after this many failing stories. If a canary (a defect planted on purpose) is enabled, a
+// thread stops after the first failing story.
 constexpr std::size_t most_found = 20;
 constexpr std::uint64_t twice_every = 100;
 

@@ -160,7 +160,7 @@ Task<Done> Client::expect() {
     if (head->status() == 100) break;
     if (head->status() < 200) continue;
     Done done = co_await read_response_behind(std::move(*head));
-    done.again = false;  // the body was never sent
+    done.again = false;  // without the body, the connection cannot be reused
     co_return done;
   }
   co_await send_body(plan_.size);

@@ -1,4 +1,4 @@
-// Carries out one request of one client: sends it as its behaviour says, and checks every byte of the
+// Carries out one request of one client: sends the request as its plan says, and checks every byte of the
 // response.
 #pragma once
 

@@ -99,7 +99,7 @@ TEST(ProxyAllocation, plain_http_exchange_needs_fewer_than_20_allocations) {
   EXPECT_GT(allocations, before);  // the counter works
 }
 
-// Allocations of OpenSSL bypass operator new, so this counts only the proxy's own.
+// Allocations of OpenSSL bypass operator new, so this test counts only the allocations of the proxy itself.
 TEST(ProxyAllocation, exchange_over_tls_needs_few_allocations) {
   const play::TlsServer server;
   const std::string told = play::response(200, "the end of it");

@@ -18,7 +18,7 @@ struct OpenTunnel {
   policy::UpstreamAddress address;
 };
 
-/// References to the client's connection and its watch.
+/// References to the client's connection and to the objects that belong to this connection.
 struct ClientSide {
   net::Stream& stream;
   net::Buffer& buffer;  ///< bytes that followed the request

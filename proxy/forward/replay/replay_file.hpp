@@ -16,9 +16,9 @@
 namespace reprise::forward {
 
 /// Used on one io thread. If `wait_for_room` is called before each read from the client, the amount of data
-/// on its way to the disk is bounded. This data counts against the memory of all requests. May be destroyed
-/// at any time: jobs own their data, jobs that have not begun write nothing, and the file is closed after the
-/// last job.
+/// on its way to the disk is bounded. This data counts towards the memory limit that the bodies of all
+/// requests share. May be destroyed at any time: jobs own their data, jobs that have not begun write nothing,
+/// and the file is closed after the last job.
 class ReplayFile {
  public:
   static constexpr std::size_t block_bytes = std::size_t{64} * 1024;

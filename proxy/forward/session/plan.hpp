@@ -14,7 +14,7 @@ struct InsideStream {
   RequestKind kind = RequestKind::inside_tunnel;
   std::string host;
   std::uint16_t port = 0;
-  std::string authority;  ///< as the client wrote it
+  std::string authority;  ///< the upstream's `host[:port]`, as the client wrote it if the client sent one
   std::string dialled;    ///< the dialled host; for a redirected connection, its original destination address
 };
 
@@ -28,7 +28,7 @@ using Plan = std::variant<Exchanged, RespondedHere, http::Rejection>;
 /// stream that carries the request; null if there is none.
 Plan plan(ServedClient&, const InsideStream* inside, Request&);
 
-/// Plans a byte stream to that destination.
+/// Plans a byte stream to the given target.
 void plan_tunnel(ServedClient&, Request&, const StreamProtocol&, StreamTarget);
 /// Chooses the route again, for a redirected stream whose host is now known.
 void route_by_name(Request&, TunnelRequest&, std::string host);

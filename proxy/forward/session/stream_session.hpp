@@ -8,7 +8,7 @@
 namespace reprise::forward {
 
 /// Serves one byte stream, such as a CONNECT tunnel. Precondition: the client and the request outlive this
-/// object. Both functions return the byte stream that carries the client's next requests; absent if no
+/// object. `begin` and `carry` return the byte stream that carries the client's next requests; absent if no
 /// request follows.
 class StreamSession {
  public:

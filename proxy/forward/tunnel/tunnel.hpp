@@ -16,8 +16,8 @@ class Tunnel final : public net::Timed {
   Tunnel(net::Tick& tick, net::Stream& client, net::Stream& upstream, Duration idle);
 
   /// Relays until both sides have closed, or until one side is reset and the bytes that it sent before are
-  /// delivered. Also ends when no byte has moved for `idle`; this is detected late by at most a quarter of
-  /// `idle`. `from_client` and `from_upstream` hold bytes that were already read; they are sent first.
+  /// delivered. Also ends if no byte moves for `idle`; this end may come late by up to a quarter of `idle`.
+  /// `from_client` and `from_upstream` hold bytes that were already read; they are sent first.
   /// `draining`: shutdown has begun already.
   Task<telemetry::TunnelOutcome> run(net::Buffer& from_client, net::Buffer& from_upstream, bool draining);
   /// Starts the shutdown: the tunnel ends as soon as no byte moves for a second. If the client sent the last

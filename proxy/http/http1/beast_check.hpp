@@ -16,9 +16,9 @@ namespace reprise::http {
 std::optional<Rejection> second_opinion(std::string_view buffer, const RequestHead& head);
 
 /// Reads a response head again with Beast's parser. Returns nothing if Beast agrees with the framing guard,
-/// otherwise the cause for rejecting the response. Reads the clean form of the head if it has one. If the
-/// head has oddities, reads a plain form instead: the start line and the fields as the framing guard
-/// understood them, without the fields that the framing guard ignores.
+/// otherwise the cause for rejecting the response. Reads the text of the head that is forwarded
+/// (ResponseHead::text). If the head has oddities, reads a simplified text instead: the start line and the
+/// fields as the framing guard understood them, without the fields that the framing guard ignores.
 std::optional<Rejection> second_opinion(const ResponseHead& head, std::string_view buffer,
                                         std::string_view request_method, const Oddities&);
 

@@ -1,5 +1,5 @@
-// Writes outgoing heads: first the unchanged lines, of which adjacent ones are copied together, then the
-// proxy's own lines. Hop-by-hop lines are omitted.
+// Writes outgoing heads: first the unchanged lines, then the proxy's own lines. Adjacent unchanged lines are
+// copied together. Hop-by-hop lines are omitted.
 #include "proxy/http/http1/rewrite.hpp"
 
 #include <charconv>

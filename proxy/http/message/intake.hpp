@@ -15,7 +15,7 @@
 
 namespace reprise::http {
 
-/// An ordinary request. All views are valid as long as the head's buffer.
+/// An ordinary request. All views are valid as long as the buffer of the request head.
 struct Forward {
   std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
@@ -48,7 +48,7 @@ struct GatewayTarget {
   std::string_view host;
   std::uint16_t port = 80;
   bool https = false;
-  std::string_view authority{};  ///< value of Host with `host: upstream`; empty with `host: client`
+  std::string_view authority{};  ///< Host to send if `host: upstream` is set; empty with `host: client`
   std::string_view own_host{};   ///< address to which the client connected, without brackets
   std::uint16_t own_port = 0;
 };
@@ -67,8 +67,9 @@ Intake take_tunnelled(const RequestHead&, const Connect& tunnel, bool https = fa
 /// address to which the client connected. The request goes to the host that it names, or to `original` if it
 /// names none. The port is always that of `original`.
 Intake take_redirected(const RequestHead&, const Connect& original);
-/// Returns true if that target is meant for the tunnel's upstream: `*`, origin-form, or absolute-form with
-/// the tunnel's scheme (https if `https`, otherwise http), host and port in any spelling.
+/// Returns true if `target`, from a request inside the tunnel, is meant for the tunnel's upstream. This is
+/// the case for `*`, for origin-form, and for absolute-form with the tunnel's host and port (in any spelling)
+/// and its scheme. The scheme of the tunnel is https if `https` is true, otherwise http.
 bool is_own_target(std::string_view target, const Connect& tunnel, bool https = false);
 
 /// Returns true if one of the ranges contains the port.

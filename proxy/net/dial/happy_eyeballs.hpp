@@ -43,8 +43,8 @@ class HappyEyeballs {
   Step next(Instant now);
   /// Reports a failed dial. The next dial then starts at once.
   void failed(policy::Cause);
-  /// Reports a successful dial. Returns true for the winner. The caller then cancels all other dials; a dial
-  /// that succeeds nevertheless must be closed.
+  /// Reports a successful dial. Returns true for the winner. The caller then cancels all other dials. If
+  /// another dial succeeds nevertheless, the caller must close its connection.
   bool connected();
   /// Reports that the deadline is reached: starts no further dials. The first dial is always started. Pending
   /// dials may continue.

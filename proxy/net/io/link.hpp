@@ -37,8 +37,8 @@ struct TlsRefusal {
   bool is_permanent = false;  ///< the alert rejects this side's identity, so a retry would get the same alert
 };
 
-/// Only moves bytes; the Stream that owns the link applies limits and cancellation. Used by one thread. At
-/// most one read and one write may be pending at a time.
+/// A link only moves bytes; the Stream that owns the link applies limits and cancellation. Used by one
+/// thread. At most one read and one write may be pending at a time.
 class Link {
  public:
   virtual ~Link() = default;
@@ -57,7 +57,7 @@ class Link {
   virtual Task<ErrorCode> wait_writable() = 0;
   /// Writes as much as is accepted at once. The error is would_block if nothing is accepted.
   virtual std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) = 0;
-  /// Ends all pending waits with operation_aborted. Later calls work.
+  /// Ends all pending waits with operation_aborted. Later reads and writes work as before.
   virtual void cancel() = 0;
   /// Sends FIN. Reading continues.
   virtual void finish_sending() = 0;
@@ -76,8 +76,8 @@ class Link {
   virtual TlsRefusal refusal() const { return {}; }
   /// Returns the descriptor of the underlying socket, for socket options only; -1 if there is none.
   virtual int descriptor() { return -1; }
-  /// Returns how many bytes the other host has not acknowledged. By default the count of the underlying
-  /// socket.
+  /// Returns how many bytes the other host has not acknowledged. By default, this is the count of the
+  /// underlying socket.
   virtual std::uint64_t unacknowledged();
 };
 

@@ -69,7 +69,7 @@ class HedgeRace {
     if (reported != 0 || state_ == State::both) return reported;
     return state_ == State::first ? first : latest;
   }
-  /// Returns true if that attempt runs. Precondition: the race is on, or attempt `latest` runs.
+  /// Returns true if attempt `number` runs. Precondition: the race is on, or attempt `latest` runs.
   bool runs(unsigned number, unsigned latest) const {
     if (!is_on()) return number == latest;
     return number == first ? state_ != State::second : number == second && state_ != State::first;
@@ -81,8 +81,8 @@ class HedgeRace {
 
   /// Stores the hints of the response with which one of the two attempts failed.
   void remember(const Hints&, Instant now);
-  /// Returns the stored hints, with their pauses shortened by the time since that response. Precondition: the
-  /// race is on.
+  /// Returns the hints that `remember` stored. Their pauses are shortened by the time since that call.
+  /// Precondition: the race is on.
   Hints hints_left(Instant now) const;
 
  private:

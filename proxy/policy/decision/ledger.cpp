@@ -85,8 +85,8 @@ bool Ledger::retried() const {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;
     if (entry.verdict.reason != Reason::hedged) return true;
-    // This is attempt 1, and it got a hedged copy. The copy counts as a retry if attempt 1 failed and the
-    // copy won. It does not count if attempt 1 was only slower and was cancelled.
+    // The entry is that of attempt 1, which got a hedged copy. The copy counts as a retry if attempt 1 failed
+    // and the copy won. It does not count if attempt 1 was only slower and was cancelled.
     const auto* failed = std::get_if<Failed>(&entry.outcome);
     if (hedge == HedgeOutcome::won && (failed == nullptr || failed->cause != Cause::cancelled)) return true;
   }

@@ -28,7 +28,7 @@ enum class Cause : std::uint8_t {
   no_descriptor,          // EMFILE, ENFILE
   address_denied,         // every address is under security.deny
   address_is_self,        // the address is one of our own listeners: a loop
-  parent_unreachable,     // the parent proxy's name does not resolve, or all its addresses refuse
+  parent_unreachable,     // the parent proxy's name does not resolve, or no address accepts a connection
   parent_timeout,         // no tunnel through the parent proxy within connect_timeout or the deadline
   parent_refused,         // the parent opened no tunnel: the CONNECT got no 2xx, or its connection broke
   tls_protocol_error,     // no common protocol version or cipher, or not TLS at all
@@ -37,8 +37,8 @@ enum class Cause : std::uint8_t {
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT expired: dead peer
-  unacknowledged,         // reused connection: repeated transmissions were never acknowledged
-  attempt_timeout,        // attempt_timeout or the deadline ended the attempt, or its upload
+  unacknowledged,         // bytes on a reused connection were retransmitted but never acknowledged
+  attempt_timeout,        // attempt_timeout or the deadline ended the attempt or its upload
   response_timeout,       // no head within response_timeout
   malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
   header_too_large,       // the head is over limits.header or limits.header_fields
@@ -92,8 +92,8 @@ struct Failed {
 
 using Outcome = std::variant<Responded, Failed>;
 
-/// Returns true if the body of a response broke while all of it was held back. The received part can still be
-/// delivered.
+/// Returns true if the body of a response broke while the whole response was still held back. The received
+/// part can still be delivered.
 bool is_broken_response(const Outcome&);
 
 /// Returns true if this host, its resolver or its parent proxy caused the failure. Such a failure says
@@ -107,13 +107,13 @@ bool is_fault_of_ours(const Failed&);
 /// kernel had accepted no byte.
 bool is_unsent(const Outcome&, bool all_unsent);
 
-/// All values of the `outcome` label.
+/// All values of the metric label `outcome`.
 inline constexpr auto outcome_labels =
     std::to_array<std::string_view>({"2xx", "3xx", "4xx", "5xx", "other", "resolve", "connect", "tls",
                                      "reset", "timeout", "truncated", "cancelled"});
 
-/// Returns the `outcome` label of an attempt. A malformed head counts as `reset`, because no complete head
-/// arrived.
+/// Returns the value of the metric label `outcome` for an attempt. A malformed head counts as `reset`,
+/// because no complete head arrived.
 std::string_view outcome_label(const Outcome&);
 
 }  // namespace reprise::policy

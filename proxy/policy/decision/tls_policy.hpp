@@ -7,11 +7,11 @@
 
 namespace reprise::policy {
 
-/// The `tls` key of a route. Its files also apply to requests for https:// targets, which are never sent in
-/// clear text.
+/// The `tls` key of a route. The files that it names also apply to requests for https:// targets. Such
+/// requests are never sent in clear text.
 struct TlsPolicy {
-  bool originate = false;              ///< http:// targets go over TLS too
-  std::optional<std::string> ca_file;  ///< the only certificates to trust; absent: the system's certificates
+  bool originate = false;                  ///< http:// targets go over TLS too
+  std::optional<std::string> ca_file;      ///< file of the only certificates to trust; absent: the system's
   std::optional<std::string> certificate;  ///< client certificate, if the upstream requests one; absent: none
   std::optional<std::string> key;
   std::optional<std::string> key_passphrase = {};  ///< passphrase of an encrypted key

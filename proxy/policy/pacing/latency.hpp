@@ -17,7 +17,7 @@ class ObservedLatency {
   static constexpr std::size_t fewest_samples = 20;
 
   void add(Duration);
-  /// Returns the 95th percentile (nearest rank), or nothing before `fewest` samples.
+  /// Returns the 95th percentile (nearest rank), or nothing if there are fewer than `fewest_samples`.
   std::optional<Duration> p95() const;
 
  private:

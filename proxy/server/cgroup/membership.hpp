@@ -10,9 +10,9 @@ namespace reprise::server {
 
 /// A control group, as one mount of its hierarchy shows it.
 struct Group {
-  bool is_unified = false;  ///< cgroup version 2: every group may have the files of every controller
-  bool has_memory = false;  ///< cgroup version 1: hierarchy of the memory controller
-  bool has_cpu = false;     ///< cgroup version 1: hierarchy of the cpu controller
+  bool is_unified = false;  ///< true for cgroup version 2: the group may have the files of every controller
+  bool has_memory = false;  ///< true for the hierarchy of the memory controller in cgroup version 1
+  bool has_cpu = false;     ///< true for the hierarchy of the cpu controller in cgroup version 1
   std::string mount_point;  ///< absolute
   /// Folders from the mount point down to the group. Empty if the group at the mount point is above the
   /// cgroup namespace, because the names of the folders below it are then unknown. The process is in the

@@ -99,8 +99,8 @@ std::vector<std::string> permitted_names(const NAME_CONSTRAINTS& constraints) {
   return names;
 }
 
-// Returns true if all IP addresses of one family are excluded. Their entry is an address and a mask, all
-// zero; `bytes` is the length of address and mask together.
+// Returns true if all IP addresses of one family are excluded: an entry has an address and a mask that are
+// all zero. `bytes` is the length of address and mask together, which differs between the families.
 bool excludes_all(const NAME_CONSTRAINTS& constraints, std::size_t bytes) {
   for (int i = 0; i < sk_GENERAL_SUBTREE_num(constraints.excludedSubtrees); ++i) {
     const GENERAL_NAME* const base = sk_GENERAL_SUBTREE_value(constraints.excludedSubtrees, i)->base;

@@ -42,8 +42,8 @@ class FileWatch {
 
   /// Replaces the list of files. A file that was watched before is still compared with its known content.
   void watch(const std::vector<WatchedFile>& files);
-  /// Blocks until the content of a file differs from that at the last return, or until `ask` or `stop` is
-  /// called.
+  /// Blocks until the content of a file differs from its content at the last return, or until `ask` or `stop`
+  /// is called.
   Woken wait();
   /// Makes the current or next `wait` return.
   void ask();

@@ -30,9 +30,9 @@ struct BoundListener {
 class ListenerSet {
  public:
   /// Makes the listeners for a configuration: reuses the listener of `before` at the same address, or takes a
-  /// socket out of `inherited`, or binds a new socket. If a listener of `before` has the port at another
-  /// address, that port must be lent (see moved_by). Accepts no connections yet, and does not change
-  /// `before`. Throws BindError after closing all sockets that this call has bound.
+  /// socket out of `inherited`, or binds a new socket. If a listener of `before` uses the same port at
+  /// another address, that listener must have lent the port (see moved_by). Accepts no connections yet, and
+  /// does not change `before`. Throws BindError after closing all sockets that this call has bound.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<net::InheritedSocket>& inherited);
   /// Returns the listeners that the given configuration moves: same port, another address. Call `lend` on

@@ -29,8 +29,8 @@ struct HistoryAttempt {
   float budget_left = 0;  ///< retries left in the budget at the verdict; infinite without a budget
 };
 
-/// A finished request as the history returns it. Owns its texts. Each text is clipped (json_text.hpp), and a
-/// client or an upstream may have chosen it. `path` is empty if the setting `log.path` excludes paths.
+/// A finished request as the history returns it. Owns its texts. Each text may come from a client or
+/// an upstream, and is clipped (json_text.hpp). `path` is empty if the setting `log.path` excludes paths.
 struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Conclusion {
   std::string id;  ///< id of the request (RequestHistory::id_of)
   std::string route_name;

@@ -50,8 +50,7 @@ struct ExchangeNumbers {
   bool operator==(const ExchangeNumbers&) const = default;
 };
 
-/// The texts of one finished request: views while the request is counted and logged, strings in a
-/// HistoryEntry.
+/// The texts of one finished request. `Text` is a view in an ExchangeRecord and a string in a HistoryEntry.
 template <typename Text>
 struct ExchangeTexts {
   Text method;

@@ -28,7 +28,7 @@ std::string url_of(const ExchangeRecord&, std::string_view route, config::LogPat
 /// if the route allows unlimited attempts.
 inline constexpr std::size_t first_attempts_shown = 24;
 inline constexpr std::size_t last_attempts_shown = 8;
-/// Returns how many of `count` attempts are left out.
+/// Returns how many of the `count` attempts of a request a log line omits.
 std::size_t attempts_left_out(std::size_t count);
 
 /// Returns the address as text, for example `192.0.2.7:443` or `[2001:db8::1]:443`. Empty if no address was

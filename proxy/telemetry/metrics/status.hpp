@@ -17,7 +17,7 @@ namespace reprise::telemetry {
 /// Counts of the routes for each second of the last minute.
 struct StatusMinute {
   std::int64_t seconds = 0;  ///< result of `seconds_lived`
-  /// Seconds of each route, in the order of the routes in the settings.
+  /// For each route, the counts of each second. The routes are in the order of the settings.
   std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
 };
 
@@ -56,8 +56,9 @@ struct StatusFacts {
     Metrics::Counts attempts;           ///< attempts by outcome; empty if counted only under `other`
     std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
     std::optional<policy::Circuit::State> circuit;
-    std::optional<double> pause_seconds;                     ///< time until the pause ends
-    std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written only if `minute` is present
+    std::optional<double> pause_seconds;  ///< time until the pause ends
+    /// Attempts in each second of the last minute. Written only if `minute` is present.
+    std::vector<CountedSecond<AttemptNumbers>> last_minute;
   };
   std::vector<Upstream> upstreams;  ///< sorted by name
   std::vector<UnreadHost> unread;   ///< hosts whose HTTPS could not be read

@@ -87,7 +87,7 @@ int report(const Broken& broken, Flaw flaw) {
   return 1;
 }
 
-/// Checks that random stories find every flaw. Returns the exit status.
+/// Plays random stories with each planted flaw. Every flaw must break a law. Returns the exit status.
 int canary(const Options& options) {
   constexpr std::uint64_t within = 20'000;
   int missed = 0;
@@ -103,7 +103,8 @@ int canary(const Options& options) {
   return missed == 0 ? 0 : 1;
 }
 
-/// Returns the worst figures of both kinds of outage, with every key at its default.
+/// Plays an outage with refused connections and an outage with 503 responses, with every key at its default.
+/// Returns the higher value of each figure, and the requests of both outages together.
 OutageFigures worst_outage() {
   const policy::RoutePolicy route;
   const OutageFigures refused = play_outage(route, Away::refuses);
