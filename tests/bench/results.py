@@ -25,7 +25,7 @@ def keep(summary, when, rounds, machine):
 
 
 def problems():
-    """Returns a message for each scenario that README.md shows and for which results.json has no ratio of reprise."""
+    """Returns a message for each scenario that README.md shows and for which results.json has no ratio of reprise to HAProxy."""
     kept = read()
     return [f"{scenario} has no ratio of reprise in {FILE.name}" for scenario in SHOWN if "reprise" not in kept.get(scenario, {}).get("ratios", {})]
 

@@ -242,7 +242,7 @@ TEST(ProxyClients, L10_slow_head_that_outgrew_its_first_buffer_gets_408) {
   // head.
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   slow.send("X-Long: " + std::string(40'000, 'x'));
-  // Sends many requests at once, so that one of them gets the returned block.
+  // Sends many requests at once, so that one of them gets the memory block that the slow head returned.
   std::vector<RawClient> others;
   for (int i = 0; i < 20; ++i) others.push_back(proxy.client());
   for (RawClient& other : others)

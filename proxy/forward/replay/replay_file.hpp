@@ -66,8 +66,8 @@ class ReplayFile {
 
  private:
   static constexpr std::size_t most_in_flight = 2 * block_bytes;
-  /// For each further 64 MiB of the body, the disk gets `patience` once more. A disk that writes 64 MiB in a
-  /// second is fast enough.
+  /// Each further 64 MiB of the body lengthens the time limit for all waits together by the store's
+  /// `patience`. A disk that writes 64 MiB in a second is fast enough.
   static constexpr std::uint64_t bytes_of_patience = std::uint64_t{64} << 20;
 
   struct Held {

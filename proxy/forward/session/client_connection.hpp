@@ -36,7 +36,7 @@ struct ConnectionEnds {
   tcp::endpoint listener;
 };
 
-/// Deleter that ends the counting of one client towards `limits.connections`.
+/// Deleter that stops counting one client towards `limits.connections`.
 struct LeavePlace {
   void operator()(Shared* shared) const {
     shared->metrics.client_disconnected();

@@ -110,7 +110,8 @@ Chart amplification_chart(const Report& report) {
     for (const double value : course) highest = std::max(highest, value);
     chart.curves.push_back({std::move(course), colour_of(i), false});
   }
-  // The scale is limited, so that one extreme step with few requests does not flatten all other curves.
+  // The vertical scale is limited, so that one extreme step with few requests does not flatten all other
+  // curves.
   chart.highest = std::min(round_up(highest), 20.0);
   for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     const double value = chart.highest * part;
