@@ -92,7 +92,8 @@ class RouteBuilder {
                         std::to_string(first->second.line) + ": choose another name");
   }
 
-  // Reads the policy that a route names. A policy of the file wins over a preset's policy with the same name.
+  // Reads the policy that a route names. A policy of the file takes precedence over a preset's policy with
+  // the same name.
   void read_policy(const Node& node, const std::string& path, RouteOrigin& origin) {
     const Node* name = node.find("policy");
     if (name == nullptr || name->kind != Node::Kind::scalar || name->broken || !parse_name(name->text))
@@ -141,7 +142,8 @@ class RouteBuilder {
     }
   }
 
-  // Adds the routes of a preset. `entry` is the preset's name, or a mapping whose keys win over the preset's.
+  // Adds the routes of a preset. `entry` is the preset's name, or a mapping whose keys override the preset's
+  // keys.
   void add_preset(const Node& entry, const std::string& path, const std::string& name) {
     std::vector<PresetRoute> shipped = preset_routes(name);
     std::vector<policy::HostPattern> hosts;

@@ -25,7 +25,8 @@ std::string_view take_while(std::string_view& text, bool (*wanted)(char)) {
 bool is_number_part(char c) { return is_digit(c) || c == '.'; }
 bool is_unit_part(char c) { return !is_number_part(c); }
 
-// Parses digits with at most one point, which needs digits on both sides. No sign, exponent or leading zero.
+// Parses digits with at most one point, which needs digits on both sides. Rejects a sign, an exponent and a
+// leading zero.
 std::optional<double> plain_number(std::string_view text) {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);

@@ -1,4 +1,5 @@
-// Golden files: texts that tests compare with files of the repository, or write there if UPDATE_GOLDEN=1.
+// Golden files: files of the repository that tests compare with generated texts. If UPDATE_GOLDEN=1, the
+// tests overwrite the files with these texts.
 #pragma once
 
 #include <gtest/gtest.h>

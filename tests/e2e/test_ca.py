@@ -199,7 +199,7 @@ def test_startup_rewrites_a_missing_ca_bundle_and_fails_if_it_cannot_be_written(
 
 
 def secrets_of(key_file):
-    """Returns the private number of a P-256 key."""
+    """Returns the private scalar of a P-256 key."""
     text = openssl("pkey", "-in", key_file, "-noout", "-text")
     digits = re.search(r"priv:\n(.*?)pub:", text, re.S).group(1)
     return bytes.fromhex("".join(digits.split()).replace(":", ""))[-32:]

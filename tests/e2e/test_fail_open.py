@@ -1,4 +1,4 @@
-"""Tests the recipes of docs/runtimes. Each uses the proxy while the proxy runs. If the proxy's port refuses the
+"""Tests the recipes of docs/runtimes. Each recipe uses the proxy while the proxy runs. If the proxy's port refuses the
 connection, the recipe connects directly."""
 import contextlib
 import os

@@ -1,5 +1,5 @@
 // Fuzz target: inject on arbitrary manifests. The result is valid YAML, or an error with its position. A
-// second run changes nothing, and documents that are not workloads stay byte for byte.
+// second run changes nothing, and documents that are not workloads stay unchanged byte for byte.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -24,10 +24,11 @@ struct ClientPlan {
   /// The client sends FIN when it has sent and received this many bytes in total, and has sent all its
   /// requests.
   std::optional<std::uint64_t> finishes_after;
-  std::optional<std::uint64_t> resets_after;  ///< resets after this total of sent and received bytes
+  /// The client resets the connection when it has sent and received this many bytes in total.
+  std::optional<std::uint64_t> resets_after;
   std::optional<std::uint64_t> stops_writing_at;
   std::optional<std::uint64_t> stops_reading_at;
-  Duration stall{};  ///< length of a stall
+  Duration stall{};  ///< how long the client pauses when it stalls
 };
 
 class Client final : public Actor {

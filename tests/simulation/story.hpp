@@ -30,7 +30,7 @@ class Stage {
 
 struct Play {
   Seed seed;
-  std::vector<std::uint32_t> left_out;  ///< faults to leave out by number, sorted
+  std::vector<std::uint32_t> left_out;  ///< numbers of the faults to leave out, sorted
   bool tells = false;                   ///< write a transcript to standard error
   Canary canary = Canary::none;
 };

@@ -1,5 +1,5 @@
-// The plan of each request: what the client sends, and what the upstream does at each attempt. Drawn from the
-// seed and the request's number alone.
+// The plan of each request: what the client sends, and what the upstream does at each attempt. Both are drawn
+// from the seed and the request's number alone.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ enum class Behaviour : std::uint8_t {
   leaves_in_upload,    // resets the connection after half of the body
   leaves_in_response,  // resets the connection inside a long response
   half_closes,         // sends FIN after the request
-  expects,             // waits for 100 before it sends the body
+  expects,             // waits for a 100 before it sends the body
   pipelined,           // sends several GETs in one write
   tunnels,             // sends CONNECT, then sends and receives content
   ambiguous,           // sends a request that must be rejected
@@ -90,8 +90,8 @@ struct Plan {
   std::string path() const;
 };
 
-/// How requests are drawn. With `lost_posts`: only POSTs that take effect at their first attempt and get no
-/// response, each after a GET that leaves a reusable connection.
+/// How requests are drawn. If `lost_posts` is set, GETs and POSTs alternate: each GET leaves a reusable
+/// connection, and the POST after it takes effect at its first attempt but gets no response.
 struct Mix {
   std::uint64_t seed = 0;
   bool lost_posts = false;
@@ -104,7 +104,7 @@ inline constexpr std::uint64_t pipeline_depth = 3;
 
 Plan plan_of(const Mix&, std::uint64_t number);
 Fate fate_of(const Mix&, const Plan&, unsigned attempt);
-/// Returns the number of body bytes after which the request takes effect, from 0 to its size.
+/// Returns the number of body bytes after which the request takes effect, from 0 to the size of the body.
 std::uint64_t commit_byte(const Mix&, const Plan&, unsigned attempt);
 
 }  // namespace reprise::soak

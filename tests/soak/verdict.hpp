@@ -1,4 +1,5 @@
-// Judges a soak: compares the ledger with reprise's counters, checks its resources, and prints the table.
+// Judges a soak: compares the ledger with reprise's counters, checks the resources that reprise used, and
+// prints a table of the results.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace reprise::soak {
 
-/// Observations other than the ledger.
+/// The measurements of a soak that are not in the ledger.
 struct Observed {
   Exposition metrics;
   std::vector<ProcessSample> samples;  ///< one sample per second while requests were started
@@ -23,9 +24,9 @@ struct Observed {
 class Judgement {
  public:
   Judgement(Ledger& ledger, const Load& load, const Observed& observed);
-  /// Compares everything and prints the table. Returns true if the soak passed.
+  /// Compares the ledger with the measurements and prints the table. Returns true if the soak passed.
   bool print();
-  /// Returns the figures as a flat JSON object.
+  /// Returns the figures of the soak as a flat JSON object.
   std::string figures() const;
 
  private:
@@ -46,7 +47,8 @@ class Judgement {
   const Load& load_;
   const Observed& observed_;
   Ledger::Sums sums_;
-  double slack_ = 0;  ///< attempts that a timeout may have ended although the upstream played them
+  /// Maximum number of attempts that a timeout may have ended while the upstream was still playing them.
+  double slack_ = 0;
   bool right_ = true;
 };
 

@@ -42,7 +42,7 @@ class Head {
   std::string text_;
 };
 
-/// Returns how the response to a request with this method is read.
+/// Returns the kind of HttpReader that reads the response to a request with this method.
 HttpReader::Kind kind_of_response(std::string_view method);
 
 class Wire {

@@ -18,7 +18,8 @@ Wishes endless_wait(const play::LogFile& log) {
 
 enum class Departure : std::uint8_t { fin, shutdown };
 
-/// A client that waits for a retry after a 503. The upstream has sent `sent` of the four bytes of its body.
+/// A client that waits for a retry after a 503. `sent` is the part of the 503's four-byte body that the
+/// upstream has sent.
 struct Waiting {
   explicit Waiting(std::string_view sent)
       : upstream([sent](Peer& peer) {

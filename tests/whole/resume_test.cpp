@@ -230,7 +230,8 @@ TEST_F(ProxyResume, E5_short_206_is_continued_and_an_overlong_206_is_cut) {
   const WireResponse longer = download({broken_first(), {chunked(rest, chunks(data + "more"))}});
   expect_cut(longer, "resume_mismatch", longer.body.size());
   EXPECT_LT(longer.body.size(), body.size());
-  // Bytes after a counted body are not read: the response is complete, and the connection is closed.
+  // Bytes after a body with Content-Length are not read: the response is complete, and the connection is
+  // closed.
   EXPECT_TRUE(is_whole(download({broken_first(), {rest.text() + "HTTP/1.1 200 Unasked\r\n\r\n"}})));
 }
 

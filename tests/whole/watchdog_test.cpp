@@ -186,7 +186,8 @@ TEST(ProxyWatchdog, I1_tiny_chunks_cost_at_most_ten_times_a_plain_body) {
   const double plain_up = milliseconds_for(length, std::string(small.size(), 'x'), response(200, "x"));
   const double tiny_up = milliseconds_for(chunked, small, response(200, "x"));
   EXPECT_LT(tiny_up, most_times_plain * plain_up);
-  // Sent as one chunk, because a counted body would be spliced between the sockets without being parsed.
+  // Sent as one chunk, because a body with Content-Length would be spliced between the sockets without being
+  // parsed.
   const double plain_down = milliseconds_for("", "", chunked_response(std::string(small.size(), 'x'), 1));
   const double tiny_down = milliseconds_for("", "", chunked_response("x", count));
   EXPECT_LT(tiny_down, most_times_plain * plain_down);

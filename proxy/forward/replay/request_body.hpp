@@ -51,8 +51,8 @@ class RequestBody final : public net::Cancellable {
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
   /// Returns true if the whole body is in memory and within its limit. A rule may read `held` only then.
   bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }
-  /// Returns the bytes held in memory, from byte 0: the whole body if it is also `complete`. Empty if the
-  /// body is on disk or was released.
+  /// Returns the bytes held in memory, from byte 0: the whole body if `complete()` is true. Empty if the body
+  /// is on disk or was released.
   std::string_view held() const { return in_place() ? in_place_ : std::string_view(held_); }
   /// Returns how many bytes, from byte 0, are on disk or on their way there.
   std::uint64_t stored() const { return file_ == nullptr ? 0 : file_->size(); }

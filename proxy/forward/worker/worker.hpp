@@ -75,7 +75,7 @@ struct Worker {
   std::string_view date();
   /// Applies a configuration snapshot. Requests that begin later use it.
   void apply(std::shared_ptr<const net::Snapshot>);
-  /// Closes an idle or departed client's connection. Returns false if there is none.
+  /// Closes the connection of one departed or idle client. Returns false if there is no such client.
   bool make_room();
   /// Returns the dialer for a request that is pinned to that snapshot.
   net::Dialer dialer(const net::Snapshot&);
@@ -107,7 +107,8 @@ struct Worker {
  private:
   net::SpareBlocks spare_blocks_{tick};
   std::vector<std::unique_ptr<Request>> idle_requests_;
-  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until first used
+  /// Latencies of each route; null until first used.
+  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;
   std::int64_t date_second_ = 0;
   std::string date_;
 };

@@ -10,8 +10,8 @@
 
 namespace reprise::http {
 
-/// The origin of the upstream, and the address of the gateway through which clients reach it. The viewed text
-/// must outlive this object.
+/// The origin of the upstream, and the address of the gateway through which clients reach it. The text that
+/// its views refer to must outlive this object.
 struct GatewayView {
   std::string_view host;  ///< host of the upstream, without brackets
   std::uint16_t port = 80;

@@ -9,7 +9,8 @@ namespace reprise::http {
 class Interims {
  public:
   static constexpr unsigned most = 100;
-  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< maximum total size of all heads
+  /// Maximum total size of the interim heads.
+  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;
 
   /// Counts one more response. Returns false if there are now more than `most` responses, or more than
   /// `most_bytes` bytes in total.

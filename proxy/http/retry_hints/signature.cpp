@@ -12,7 +12,7 @@ namespace reprise::http {
 namespace {
 
 constexpr std::int64_t clock_skew = 300;         // clock skew that AWS services allow in both directions
-constexpr std::uint64_t longest_life = 604'800;  // a week: the maximum of AWS and Cloud Storage
+constexpr std::uint64_t longest_life = 604'800;  // a week: the longest validity AWS and Cloud Storage accept
 constexpr std::uint64_t last_unix_second = 253'402'300'799;  // end of the year 9999
 
 /// The parameters of a query that belong to a signature; null views if absent. Their values need no

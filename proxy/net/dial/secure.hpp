@@ -5,8 +5,8 @@
 
 namespace reprise::net {
 
-/// Takes over `plain`. The dial and the handshake together have `connect_timeout`, or less time if the
-/// deadline or the time that all addresses share ends earlier. Failures have stage `tls`. OpenSSL's
+/// Takes over `plain`. The dial and the handshake together may take `connect_timeout`. The deadline, or the
+/// time limit that all addresses share, may end them earlier. Failures have stage `tls`. OpenSSL's
 /// description is logged at most once a second per upstream. A cancel through AttemptCancel ends the
 /// handshake with the cause `cancelled`. If `of_parent` is set, the other side is the parent proxy, which is
 /// verified against `parent.ca_file`.

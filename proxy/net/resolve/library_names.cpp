@@ -12,7 +12,7 @@
 
 namespace reprise::net {
 
-// Shared with the threads, because a hanging thread may outlive the owner.
+// The state that LibraryNames shares with its threads, because a hanging thread may outlive LibraryNames.
 struct LibraryNames::State {
   std::mutex mutex;
   std::condition_variable work;

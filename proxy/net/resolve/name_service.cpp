@@ -55,7 +55,7 @@ bool is_short_of_descriptors() {
 
 }  // namespace
 
-/// The progress of the lookup of one name: the sources and names that were not asked yet.
+/// The progress of the lookup of one name: which sources and which names have not been queried yet.
 struct NameService::Search {
   Resolver::Question question;
   std::string order;               ///< sources not asked yet
@@ -126,7 +126,7 @@ int NameService::quiet_milliseconds() const {
 }
 
 // Closes a superseded channel once its last question has ended. If there are more than `most_channels`,
-// closes the oldest ones with their questions.
+// closes the oldest channels and ends their questions.
 void NameService::close_channels() {
   while (channels_.size() > most_channels) {
     const std::unique_ptr<DnsChannel> oldest = std::move(channels_.front());
@@ -158,7 +158,8 @@ void NameService::look_at_files() {
 bool NameService::read_files() {
   const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
   const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
-  // The stored stamps stay old, so the next check reads the files again.
+  // The stored stamps (inode, size and modification time) stay unchanged, so the next check reads the files
+  // again.
   if (!resolv_text || !sources_text) return false;
   const char* environment = ::getenv("RES_OPTIONS");
   sources_ = read_hosts_line(*sources_text);

@@ -1,5 +1,5 @@
-// The transport that OpenSSL uses (a BIO): a non-blocking socket without SIGPIPE that keeps its first error,
-// or another link.
+// The transport that OpenSSL uses (a BIO): a non-blocking socket, or another link. Raises no SIGPIPE, and
+// keeps the first error.
 #pragma once
 
 #include <openssl/types.h>

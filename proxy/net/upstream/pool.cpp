@@ -277,8 +277,8 @@ void Pool::make_idle(std::unique_ptr<UpstreamConnection> connection) {
   metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
   metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
   const Duration longest = spare ? std::min(life, spare_life) : life;
-  // Uses arm_until, because the remaining age differs for each connection. With `arm`, each duration would
-  // need its own list.
+  // Uses arm_until, because the remaining age differs for each connection. With `arm`, the tick would need a
+  // separate list for each duration.
   if (expires - now < longest) {
     tick_.arm_until(*connection, expires);
   } else {

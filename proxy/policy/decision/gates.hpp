@@ -50,8 +50,8 @@ bool is_idempotent_by_rule(const RoutePolicy&);
 /// idempotent, and a second execution must not fail because of the first.
 bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 
-/// Returns true if our own repeat may be the cause of a response with that status: an earlier attempt may
-/// have taken effect, although its outcome is unknown.
+/// Returns true if our own repeat may be the cause of a response with that status: an earlier attempt has an
+/// unknown outcome and may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
 
 /// Returns true if the response of that attempt may be caused by our own repeat: another attempt was sent and

@@ -40,7 +40,8 @@ HostAccount::Admission HostAccount::admit(Instant now, std::optional<Instant> de
   return Admitted{};
 }
 
-// Refunds the copy to the budget if the circuit does not admit it.
+// Admits the hedge's copy of a request. Refunds the copy to the budget if the circuit does not admit the
+// copy.
 Reason HostAccount::admit_copy(Reason judged, Instant now) {
   if (is_paused(now)) return Reason::host_paused;
   Budget* budget = share_.budget;
@@ -109,8 +110,8 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool ours = failed != nullptr && is_fault_of_ours(*failed);
   const bool stale = verdict.reason == Reason::stale_connection;
-  // A free retry follows. It keeps the circuit's admission of the stale attempt, and reports for both
-  // attempts.
+  // A retry follows the attempt on a stale connection. The retry uses the same admission by the circuit, and
+  // its report counts for both attempts.
   if (stale && verdict.retry) return;
   if (ours || stale) {
     share_.circuit->discard(admitted);

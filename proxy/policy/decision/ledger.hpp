@@ -32,13 +32,14 @@ struct LedgerEntry {
 /// Totals of the attempts whose entries were evicted (row L25).
 struct Evicted {
   std::uint64_t attempts = 0;
-  std::array<std::uint64_t, outcome_labels.size()> outcomes{};  ///< counts, in the order of `outcome_labels`
-  std::array<std::uint64_t, reason_count> retries{};            ///< number of retry verdicts for each Reason
-  std::uint64_t waits = 0;                                      ///< retries that came after a backoff
-  double waited = 0;                                            ///< total length of the backoffs, in seconds
-  std::uint64_t pauses = 0;                                     ///< responses that asked for a pause
-  double paused = 0;        ///< total length of the requested pauses, in seconds
-  double took = 0;          ///< total duration of the attempts, in seconds
+  /// Attempts by outcome, in the order of `outcome_labels`.
+  std::array<std::uint64_t, outcome_labels.size()> outcomes{};
+  std::array<std::uint64_t, reason_count> retries{};  ///< number of retry verdicts for each Reason
+  std::uint64_t waits = 0;                            ///< retries that came after a backoff
+  double waited = 0;                                  ///< total length of the backoffs, in seconds
+  std::uint64_t pauses = 0;                           ///< responses that asked for a pause
+  double paused = 0;                                  ///< total length of the requested pauses, in seconds
+  double took = 0;                                    ///< total duration of the attempts, in seconds
   unsigned first_sent = 0;  ///< number of the first attempt that may have sent bytes; 0 if no attempt has
 };
 
@@ -52,7 +53,7 @@ struct Lost {
 struct Conclusion {
   /// `success` until the exchange ends.
   Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, so that the repeat may have caused this response.
+  /// An earlier attempt may have taken effect, so the retry may have caused this response.
   bool ambiguous = false;
   HedgeOutcome hedge = HedgeOutcome::none;
   /// Why no copy was sent, if `hedge` is `refused`.

@@ -43,9 +43,9 @@ class BodyView {
   /// Returns the name of the first event: `message` if the stream does not name it, empty if there is no
   /// event.
   virtual std::string_view event() const = 0;
-  /// Returns true if the string, number or boolean at that path meets the rule. A rule that does not read
-  /// text is met by every value, except null and empty values. In an event stream, reads the data of the
-  /// first event; otherwise reads the whole body.
+  /// Returns true if the string, number or boolean at that path meets the rule. A rule without `equals` and
+  /// `matches` is met by every value except null and an empty string. In an event stream, reads the data of
+  /// the first event; otherwise reads the whole body.
   virtual bool has_json(std::string_view path, const TextRule&) const = 0;
   /// Returns true if the text of the first element at that path meets the rule.
   virtual bool has_xml(std::string_view path, const TextRule&) const = 0;

@@ -81,8 +81,8 @@ void AdminVisit::close() {
   socket_.close(ignored);
 }
 
-// Returns true if the response does not progress. A probe's response fits into the kernel's buffer unless
-// that buffer is full of responses that the client has not read.
+// Returns true if the response makes no progress. For a health probe this means that its client does not
+// read: the small response fits into the kernel's buffer, unless earlier unread responses fill that buffer.
 bool AdminVisit::is_stuck(Instant now) {
   if (work_ == AdminWork::page) return now - moved_at_ >= page_stall_limit;
   return !accepts_bytes(socket_.native_handle());

@@ -17,8 +17,9 @@ namespace reprise::server {
 
 /// One edition: the events that are sent to all readers of /events at the same time.
 struct Edition {
-  std::string whole;    ///< whole state, for new readers; empty if there is no new reader
-  std::string changes;  ///< changes since the previous edition, for all other readers
+  std::string whole;  ///< whole state, for new readers; empty if there is no new reader
+  /// Changes since the previous edition, for readers that have already received the whole state.
+  std::string changes;
 };
 
 /// Limits on the resources that readers use.

@@ -8,7 +8,7 @@
 
 namespace reprise::server {
 
-/// A user with its group. `name` is the number if the user has no name.
+/// A user with its group. `name` is the user's number if the user has no name.
 struct Account {
   uid_t user = 0;
   gid_t group = 0;
@@ -30,8 +30,8 @@ std::optional<Account> owner_of_key_file(const std::string& file);
 /// Returns the name of a user, or its number if it has none.
 std::string user_name(uid_t user);
 
-/// Returns the command that gives the key to the service, or none if the file's owner is already right.
-/// Returns none for any user but root, because only root can judge this.
+/// Returns the `chown` command for a key file that belongs to root, but should belong to the account that
+/// `owner_of_key_file` returns. Returns none if the owner is right, or if this process does not run as root.
 std::optional<std::string> command_for_owner(const std::string& file);
 
 }  // namespace reprise::server

@@ -36,7 +36,7 @@ class Reloader {
   /// Requests a reload that begins after this call. `done` is called on the reloader's thread with the
   /// result, or with a failure if that thread ends first. Thread-safe.
   void ask(Done done = {});
-  /// Ends the thread and waits for its end. Precondition: not called on that thread.
+  /// Ends the reloader's thread and waits for its end. Precondition: not called on that thread.
   void stop();
 
  private:

@@ -15,25 +15,26 @@ namespace reprise::tools {
 /// Environment variable in the container of reprise that stores the facts about the original pod.
 inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 
-/// Facts about the original pod, keyed by place, for example `containers.0.env.NO_PROXY`.
+/// Facts about the original pod, keyed by a path in the pod, for example `containers.0.env.NO_PROXY`.
 class Undo {
  public:
   /// Reads the facts that our container stores; empty if it stores none.
   static Undo read_from(const Node& container);
 
-  /// Records that the list existed before inject(), even if it was empty.
+  /// Records that the list at `place` existed before inject(), even if it was empty.
   void had_list(const std::string& place) { facts_[place] = "list"; }
-  /// Records that the value was null, and the spelling of the null in the text.
+  /// Records that the value at `place` was null. `written` is the spelling of the null in the manifest.
   void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
-  /// Records that the entry had another value, and the spelling of that value in the text.
+  /// Records that inject() replaced the value at `place`. `written` is the old value as spelled in the
+  /// manifest.
   void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
-  /// Records that the key did not exist.
+  /// Records that the key at `place` did not exist before inject().
   void had_none(const std::string& place) { facts_[place] = "none"; }
-  /// Records that the entry already existed with the value that inject() writes.
+  /// Records that the entry at `place` already existed with the value that inject() writes.
   void had(const std::string& place) { facts_[place] = "kept"; }
-  /// Records that inject() added an entry at `place`, and the name of this entry (may be empty).
+  /// Records that inject() added an entry at `place`. `which` is the name of this entry (may be empty).
   void added_one(const std::string& place, const std::string& which) { facts_[place] = "ours" + which; }
-  /// Records that inject() added the last `count` entries of the list.
+  /// Records that inject() added the last `count` entries of the list at `place`.
   void added(const std::string& place, std::size_t count) {
     counts_[place + ".behind"] = std::to_string(count);
   }

@@ -16,7 +16,8 @@ struct LoneStory {
 };
 
 void draw(std::uint64_t seed, LoneStory&);
-/// Plays the story as the flaw alters it, and judges it by the unaltered story. `marks` may be null.
+/// Plays the story with the flaw applied, and checks the result against the laws, which read the unaltered
+/// story. `marks` may be null.
 Judged judge(const LoneStory&, Flaw, policy::Dice&, CoverageMarks* marks);
 std::string transcript(const LoneStory&, Flaw, policy::Dice&);
 
