@@ -12,7 +12,7 @@
 
 namespace reprise::config {
 
-/// Pairs of name and value, in the order of the variable.
+/// Pairs of name and value, in the order in which the environment variable lists them.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 /// The values of the OTEL_* variables. An invalid value is omitted and causes a warning. An empty value

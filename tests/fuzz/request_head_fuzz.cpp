@@ -61,8 +61,8 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// Returns true if both verdicts are rejections and the text exceeds a size limit. `early`, the verdict on a
-/// prefix of the text, may then be about the size, and `verdict` about another fault.
+/// Returns true if both verdicts are rejections and the text exceeds a size limit. The verdicts may then
+/// differ: `early`, the verdict on a prefix of the text, may report the size, and `verdict` another fault.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
   return text.size() > std::min(limits.bytes, limits.target_bytes) &&

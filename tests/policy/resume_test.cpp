@@ -450,8 +450,8 @@ TEST(ResumeByField, incomplete_200_response_of_unknown_length_leads_to_another_r
   EXPECT_EQ(after_40(first, coded), Kind::mismatch);
   const PartHead longer = with(first, [](PartHead& h) { h.length = 101; });
   EXPECT_EQ(after_40(first, longer), Kind::uncounted) << "the field proves the version: one more break";
-  // After a complete response of unknown length, the next resume works as if that chunked response had been
-  // the first.
+  // After a complete response of unknown length, the next resume works as if that response had been the
+  // first.
   const PartHead chunked = with(whole(), endless("17", BodyEnd::last_chunk));
   Download download = Download::begin(get(), chunked).value();
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::uncounted);

@@ -83,7 +83,7 @@ class Client final : public Actor {
   bool continued_ = false;             ///< a 100 (Continue) was received
   std::uint64_t received_before_ = 0;  ///< value of received_ at the end of the last response
   bool head_judged_ = false;
-  bool own_ = false;        ///< the proxy made the response
+  bool own_ = false;        ///< the proxy itself made the response
   std::string_view error_;  ///< expected body, if the response reports an error in its body
   bool forged_ = false;     ///< an upstream sent the response before any request
   bool stalls_reading_ = false;

@@ -11,7 +11,7 @@ std::string_view word(Fault fault) { return policy::names_of<Fault>[static_cast<
 
 Faults::Faults(Seed seed, std::vector<std::uint32_t> left_out) : left_out_(std::move(left_out)) {
   Chance chance(seed, Purpose::swarm);
-  // One story in eight plays no faults: nothing may fail there.
+  // One story in eight has no faults. In such a story, nothing may fail.
   if (chance.one_in(8)) return;
   for (std::size_t kind = 0; kind < fault_count; ++kind) kinds_.set(kind, chance.one_in(2));
 }

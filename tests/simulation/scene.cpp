@@ -315,8 +315,8 @@ Scene draw_scene(Seed seed, Faults& faults) {
     scene.arrivals.push_back(std::move(arrival));
   }
   scene.tunnel = draw_tunnel(seed, faults, scene.policy.idempotent);
-  // Removes the request inside the tunnel if the proxy may never read it: in mode off the proxy does not
-  // inspect tunnels, and at a termination it may abort the tunnel before the first bytes.
+  // Removes the request inside the tunnel if the proxy may never read it: in mode off, the proxy does not
+  // inspect tunnels; when the proxy is stopped, it may abort the tunnel before the first bytes.
   const bool unheard = scene.terminates_at || scene.policy.mode == policy::Mode::off;
   if (unheard && scene.tunnel) {
     scene.tunnel->plan.inside.reset();

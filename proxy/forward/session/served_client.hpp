@@ -1,4 +1,4 @@
-// A client connection while it is served. Shutdown, reload and making room act on it.
+// A client connection that is being served. Shutdown, reload and `make_room` act on such connections.
 #pragma once
 
 #include <memory>

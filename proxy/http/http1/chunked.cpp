@@ -144,7 +144,7 @@ ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   }
   if (part_ == Part::size && digits_ == 0 && input.substr(std::min(at + 1, input.size()), 2) == "\r\n") {
     if (const int digit = hex_value(input[at]); digit > 0) {
-      ++overhead_bytes_;  // cannot exceed its limit: the previous chunk raised that limit by at least a byte
+      ++overhead_bytes_;  // cannot exceed the allowance: the previous chunk brought at least as many bytes
       left_ = static_cast<std::uint64_t>(digit);
       part_ = Part::data;
       at += 3;

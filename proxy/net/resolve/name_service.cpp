@@ -91,7 +91,8 @@ void NameService::ask(Resolver::Question question) {
 void NameService::run() {
   for (;;) {
     for (Resolver::Question& question : wait()) begin(std::move(question));
-    // Iterates by index, because a question that continues with its next name may add a channel.
+    // Iterates by index, because a question that goes on to its next name may add a channel, which would
+    // invalidate iterators.
     for (std::size_t i = 0, polled = channels_.size(); i < polled; ++i) channels_[i]->turn(polled_);
     close_channels();
     look_at_files();

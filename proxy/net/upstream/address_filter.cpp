@@ -73,8 +73,8 @@ std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
 // Adds the IPv4 addresses that an address in 64:ff9b:1::/48 (RFC 8215) may embed. That network contains
 // translator prefixes of any length from 48 bits on. The length determines the position of the IPv4 address
 // (RFC 6052 2.2). Only the network operator knows the length, so the IPv4 address is read at every position
-// (split). Byte 8 never belongs to the IPv4 address. A split with an IPv4 address in 0.0.0.0/8 is skipped: it
-// comes from reading the zeros of a longer prefix, and no translator forwards to such an address.
+// (split). Byte 8 never belongs to the IPv4 address. A split that gives an address in 0.0.0.0/8 is skipped:
+// these zeros belong to a longer prefix, and no translator forwards to such an address.
 void add_translated(const Bytes& bytes, Meanings& found) {
   if (!starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return;
   found.add(v4_at(bytes, 12));

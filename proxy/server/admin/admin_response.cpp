@@ -27,7 +27,7 @@ Page text_page(const Query& query, bhttp::status status, std::string body) {
   return page;
 }
 
-// Runs on the page thread. `make` and its captures outlive the call, because the caller waits for it.
+// Runs on the page thread. `make` and its captures outlive the call, because the caller waits for the result.
 template <typename Make>
 auto call(const Make& make) -> Task<decltype(make())> {
   co_return make();

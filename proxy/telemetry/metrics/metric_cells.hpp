@@ -123,8 +123,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Level, upstream_words.size()> upstreams{};
   UpstreamTable by_upstream;
   std::array<Counter, reload_words.size()> reloads{};
-  Level last_reload_succeeded{1};  ///< 1 or 0; the start counts as a reload
-  Level config_since{0};           ///< seconds since 1970
+  Level last_reload_succeeded{1};  ///< 1 if the last reload succeeded, else 0; the start counts as a reload
+  Level config_since{0};           ///< time of the last successful reload, in seconds since 1970
   Counter log_dropped{0};
   Counter spans{0};
   std::array<Counter, span_drop_words.size()> dropped_spans{};

@@ -18,7 +18,7 @@ inline constexpr std::string_view undo_variable = "INJECT_UNDO";
 /// Facts about the original pod, keyed by a path in the pod, for example `containers.0.env.NO_PROXY`.
 class Undo {
  public:
-  /// Reads the facts that our container stores; empty if it stores none.
+  /// Reads the facts that the container of reprise stores; empty if the container stores none.
   static Undo read_from(const Node& container);
 
   /// Records that the list at `place` existed before inject(), even if it was empty.

@@ -44,7 +44,7 @@ void append_unread(std::vector<Line>& lines, const Status& status, const Display
 }
 
 constexpr std::string_view figure_headings = "  TRIES/S    CIRCUIT   PAUSE  BUDGET LEFT";
-constexpr std::size_t figures_width = 37;  // width of the figures without the gauge
+constexpr std::size_t figures_width = 37;  // columns that the figures of a row take, without the gauge
 constexpr std::size_t gauge_width = 22;
 
 // The layout of the table: names have their own column, or their own line if the longest name does not fit
