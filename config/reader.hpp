@@ -25,8 +25,8 @@ class Reader {
     if (node != nullptr && !node->broken && key != nullptr) assign(*key, *node, target);
   }
 
-  /// Reads a section that can be switched off. A word that replaces the section switches it off. A mapping
-  /// switches it on, even if a layer with lower precedence has switched it off.
+  /// Reads a section that can be switched off. A word in place of the mapping switches the section off. A
+  /// mapping switches the section on, even if a layer with lower precedence has switched it off.
   template <typename T, typename Function>
   void section(std::string_view path, std::optional<T>& target, Function inside) {
     const Node* node = locate(section_, path);

@@ -59,8 +59,8 @@ TEST_F(ExchangeTest, every_event_of_a_running_attempt_leads_to_an_action_until_t
   EXPECT_TRUE(leads_on(exchange, {}));
 }
 
-// Covers tunnels, upgrades and credentials of a connection. A second copy of such a request would not be
-// equivalent.
+// Covers tunnels, upgrades, and requests whose credentials belong to the connection. A second copy of such a
+// request would not be equivalent.
 TEST_F(ExchangeTest, request_that_must_not_be_duplicated_is_never_hedged) {
   policy.hedge = HedgePolicy{200ms};
   EXPECT_EQ(hedge_of(get), epoch + 200ms);

@@ -125,7 +125,7 @@ TEST_F(ReplayFileTest, two_waits_for_the_disk_can_be_pending_at_the_same_time) {
   for (int i = 0; i < 2; ++i) {
     asio::co_spawn(bench.io, file->wait_for_all(), [&](const std::exception_ptr&, bool) { ++over; });
   }
-  EXPECT_LT(bench.io.poll(), 10U);  // the two waits do not wake each other
+  EXPECT_LT(bench.io.poll(), 10U);  // the two waits do not keep waking each other
   EXPECT_EQ(over, 0U);
   disk().loosen();
   EXPECT_TRUE(bench.run_until([&] { return over == 2; }));

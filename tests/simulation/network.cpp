@@ -106,7 +106,8 @@ Dials::Result Network::fate(const tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
-  // Does not judge a connection for a tunnel or for TLS, because no byte may be sent on it at first.
+  // The proxy must use other connections at once. On a connection for a tunnel or for TLS, it may have no
+  // byte to send at first.
   if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port && tunnel_.inside) {
     // The first dial is for the CONNECT. Later dials are for the request inside it.

@@ -1,5 +1,5 @@
-// TLS as the simulation plays it, without cryptography: a link over a wire. Handshakes can fail, a failed
-// write may have been delivered, and a FIN may come without close_notify.
+// Simulated TLS without cryptography, on top of a simulated connection (`Wire`). Handshakes can fail, a
+// failed write may have been delivered, and a FIN may come without close_notify.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace reprise::simulation {
 
-/// Behaviour of both sides of TLS after the handshake. Owns the link below it.
+/// Behaviour of both sides of TLS after the handshake. Owns the link that carries the TLS.
 class Sealed : public net::SecureLink {
  public:
   Sealed(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
@@ -43,7 +43,7 @@ class Sealed : public net::SecureLink {
   bool broken_ = false;  ///< a write was reported as failed: all later reads and writes fail
 };
 
-/// The proxy's end of a TLS connection to an upstream. The outcome of its handshake is drawn.
+/// The proxy's end of a TLS connection to an upstream. The outcome of its handshake is drawn at random.
 class SealedLink final : public Sealed {
  public:
   SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance);
@@ -65,15 +65,16 @@ class SealedLink final : public Sealed {
   bool established_ = false;
 };
 
-/// The proxy's end of a client's TLS. The handshake is played with the story's client, flight by flight.
+/// The proxy's end of a TLS connection from a client. Exchanges the flights of the handshake with the
+/// simulated client.
 class SealedClientLink final : public Sealed {
  public:
   SealedClientLink(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
       : Sealed(std::move(wire), faults, std::move(chance)) {}
 
   net::Handshake shake_hands() override;
-  /// Does not play Fault::write_uncounted: a write to a client is lost only if the client leaves, as without
-  /// TLS.
+  /// Never injects Fault::write_uncounted: as without TLS, a write to a client is lost only if the client
+  /// leaves.
   std::size_t write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) override {
     return wire_->write_some(parts, error);
   }

@@ -56,7 +56,7 @@ NameServer::NameServer() : end_(::eventfd(0, EFD_CLOEXEC)) {
   for (int i = 0; i < 50; ++i) {
     udp_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     tcp_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // Room for hundreds of queries at once.
+    // Size of the receive buffer in bytes: enough for hundreds of queries at once.
     const int room = 4 << 20;
     if (::setsockopt(udp_, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
       ::setsockopt(udp_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);

@@ -60,7 +60,7 @@ class RawSocket {
   /// Returns the number of sent bytes that the peer's kernel has not acknowledged.
   std::size_t unacknowledged() const;
 
-  /// Bytes that were received but not taken.
+  /// Returns the bytes that were received but not yet removed by `take` or `take_all`.
   const std::string& received() const { return received_; }
   std::string take(std::size_t bytes);
   std::string take_all() { return take(received_.size()); }

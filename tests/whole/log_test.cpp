@@ -31,8 +31,8 @@ TEST(ProxyLog, L15_failed_request_is_logged_even_without_an_access_log) {
   EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
 }
 
-// A client or another proxy may send any value. The trace id is logged only if it is valid (W3C Trace Context
-// 2.2).
+// A client or another proxy may send any value as traceparent. The trace id is logged only if the value is
+// valid (W3C Trace Context 2.2).
 TEST(ProxyLog, log_line_contains_the_trace_id_of_a_valid_traceparent) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
   const std::string span = "b7ad6b7169203331";

@@ -27,7 +27,7 @@ struct AttemptResult {
   ClientState client = ClientState::present;
 };
 
-/// Holds references that must outlive the attempt.
+/// Holds references to objects that must outlive the attempt.
 struct OneAttempt {
   Worker& worker;
   Outgoing& out;        ///< the request

@@ -25,8 +25,8 @@ class ExchangeDriver {
   ExchangeDriver(const ExchangeDriver&) = delete;
   ExchangeDriver& operator=(const ExchangeDriver&) = delete;
 
-  /// Returns the next actions of the state machine; each action is returned once. Returns no actions only at
-  /// the end.
+  /// Returns the next actions of the state machine; each action is returned once. Returns no actions only if
+  /// the exchange has ended.
   policy::Actions next();
   /// Returns the download whose stalled body must be dropped before the action is executed, because the
   /// action does not need that body. Null if no body must be dropped.

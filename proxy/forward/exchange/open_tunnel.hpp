@@ -11,7 +11,7 @@ namespace reprise::forward {
 Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Duration idle, net::Stream& client,
                               net::Buffer& from_client);
 
-/// Calls `accept_stream`, then detects the protocol unless the route is off; the results are in
+/// Calls `accept_stream`, then detects the protocol unless the route's mode is `off`. The results are in
 /// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
 Task<bool> accept_and_sniff(OneExchange&, TunnelRequest&, Response&);
 

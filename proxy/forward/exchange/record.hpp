@@ -9,7 +9,7 @@
 namespace reprise::forward {
 
 void record(Worker&, const Request&, const Served&);
-/// Logs the latest decision at level `debug`, while the request is still running.
+/// Logs the latest retry decision of a request that is still running, at level `debug`.
 void log_decision(Worker&, const Request&, const policy::LedgerEntry&);
 /// Returns the outcome of an attempt (the status, or the stage and cause of the failure) and the reason of
 /// the decision, for example `503, retryable_status`.

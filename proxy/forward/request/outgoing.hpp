@@ -88,8 +88,8 @@ bool is_too_long_for_memory(const http::RequestHead&, const policy::RoutePolicy&
 std::optional<Instant> end_of_signature(const Incoming&);
 /// Returns the longest body that is accepted, in bytes. A longer body is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
-/// Returns how much of the body may be held. If no rule can ever allow a retry, nothing is held, unless the
-/// upstream needs to know the length in advance.
+/// Returns how much of the body may be held. If no rule can ever allow a retry, the body is held only if the
+/// upstream needs its length in advance.
 HoldLimits hold_limits(const Incoming&, const Route&);
 
 }  // namespace reprise::forward

@@ -181,7 +181,7 @@ Task<bool> Session::discard_rest(Request& request) {
     const Duration rest = request.route.snapshot->settings.timers.keep_alive;
     became = co_await discard_body(request.in.head, request.out.body, rest);
   }
-  // Keeps reading, because curl retries its request after a FIN, but not after a failed send.
+  // Sends FIN but keeps reading, because curl retries its request after a FIN, but not after a failed send.
   if (became == Discarded::asked_again) co_await client_.linger();
   co_return became == Discarded::whole;
 }

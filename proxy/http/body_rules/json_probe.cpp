@@ -100,7 +100,7 @@ class PathWatch {
   std::string current_;
   std::string text_;
   std::size_t depth_ = 0;
-  std::size_t on_path_ = 0;  // depth of the innermost object on the path
+  std::size_t on_path_ = 0;  // depth of the innermost object on the wanted path
   bool is_wanted_ = false;   // the current key is the next key of the path
   bool found_ = false;
 };

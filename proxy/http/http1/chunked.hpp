@@ -1,5 +1,5 @@
-// Decodes and writes the chunked coding (RFC 9112 7.1): strict, in place, without extensions, with filtered
-// trailers and bounded work per byte.
+// Decodes and writes the chunked coding (RFC 9112 7.1). The decoder is strict, works in place, drops
+// extensions, filters trailers, and does bounded work per byte.
 #pragma once
 
 #include <cstddef>

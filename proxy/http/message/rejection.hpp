@@ -34,7 +34,7 @@ enum class Rejection : std::uint8_t {
   bad_transfer_encoding,
   unsupported_transfer_encoding,
   length_and_chunked,
-  length_required,    // 411: a chunked body for an HTTP/1.0 upstream is no longer held (row A10)
+  length_required,  // 411: HTTP/1.0 upstream needs a length, but the chunked body is no longer held (row A10)
   content_too_large,  // status 413
   chunked_in_http_1_0,
   bad_chunk,

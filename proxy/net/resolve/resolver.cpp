@@ -14,7 +14,7 @@ constexpr std::size_t most_addresses = 16;
 
 }  // namespace
 
-// Owned by the resolver. A question may outlive the resolver; its result is then discarded.
+// Owned by the resolver. A pending query may outlive the resolver; the result of the query is then discarded.
 struct Resolver::State {
   struct Name {
     std::shared_ptr<const Addresses> result;  ///< addresses of a successful lookup

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view certificate_mark = "CERTIFICATE-----";
 constexpr std::string_view key_mark = "PRIVATE KEY-----";
 
-// Limit for reading a file that may not be a certificate or key.
+// Maximum number of bytes to read. A file that is not a certificate or key may be much larger.
 constexpr std::streamsize most_bytes = 16 * 1024 * 1024;
 
 std::string without(std::string_view what, std::string_view begin, std::string_view text) {

@@ -9,8 +9,8 @@
 namespace reprise::policy {
 
 /// Returns the verdict on one attempt. Pure. `deadline` is absent if the route has none. `budget_left` is the
-/// result of Budget::left; infinite if there is no budget. The dice are rolled only if every gate before the
-/// wait passes.
+/// result of Budget::left; infinite if there is no budget. The dice, which draw the wait, are rolled only if
+/// all earlier checks pass.
 Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&, Instant now,
                std::optional<Instant> deadline, Dice&, double budget_left);
 

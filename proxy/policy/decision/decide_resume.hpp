@@ -14,7 +14,7 @@ namespace reprise::policy {
 /// How a delivered body broke, and what can be resumed.
 struct Break {
   Cause cause = Cause::truncated;
-  bool continuable = false;  ///< the rest of the download can be requested with certainty (see `Download`)
+  bool continuable = false;  ///< the rest of exactly this body can be requested (see `Download`)
   bool progress = false;     ///< the client got body bytes of the attempt that broke
   bool differs = false;      ///< the response to an earlier resume had more bytes than were missing
   /// When the request's signature expires, even if the route ignores signatures: an upstream that checks
@@ -30,7 +30,8 @@ struct ResumeHistory {
 };
 
 /// Returns the verdict on resuming. Pure. `hints` are those of a response that refused to continue the
-/// download. The deadline does not apply. The dice are rolled only if every gate before the wait passes.
+/// download. The deadline does not apply. The dice, which draw the wait, are rolled only if all earlier
+/// checks pass.
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);
 

@@ -44,8 +44,9 @@ namespace reprise::policy {
 /// Deliver or Continue, resuming after Resume, and over after Cut, Fail or Leave.
 class Exchange {
  public:
-  /// `host`, `policy` and `latency` must outlive the exchange. The deadline starts at `head_at`. `latency`
-  /// belongs to the route; null if the route hedges after a fixed time or does not hedge.
+  /// `host`, `policy` and `latency` must outlive the exchange. The deadline starts at `head_at`. `latency`:
+  /// the latency that was observed on the route; null if the route hedges after a fixed time or does not
+  /// hedge.
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
            ObservedLatency* latency = nullptr);
 
@@ -65,10 +66,10 @@ class Exchange {
   std::optional<Instant> hedge_at() const;
   /// Reports that the running attempt still has no response at the time that `hedge_at` returned. Returns the
   /// start of a copy. If no copy may start, returns no action and records the reason in the ledger. The
-  /// report describes the request body at this time; its `replayable` may be true only if the whole body has
-  /// been received.
+  /// report describes the request body at this time: `replayable` may be true only if the whole body has been
+  /// received.
   Actions hedge_due(const AttemptReport&, Instant now);
-  /// Reports that the wait is over.
+  /// Reports that the wait of the last `Wait` action is over.
   Actions waited(Instant now);
   /// Reports that the response of the last attempt was read to its end and is held. The client gets it if no
   /// better response follows. A newer response replaces it.
@@ -76,8 +77,8 @@ class Exchange {
   /// Reports that the response of the last attempt cannot be held (too long, or broken), so that it can no
   /// longer be delivered.
   void response_dropped();
-  /// Reports that the delivered body, or its continuation, ended early. Waits to resume the body, or cuts the
-  /// client's connection. From now on the deadline does not apply.
+  /// Reports that the response body being delivered, or its continuation by a resume, ended early. Waits to
+  /// resume the body, or cuts the client's connection. From now on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
   /// Reports that a stalled body continues: its connection is still open and brought bytes before any resume
   /// did. Continues to deliver that body. The report describes the `Resume` that ran, if there was one.

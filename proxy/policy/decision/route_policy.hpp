@@ -28,16 +28,16 @@ namespace reprise::policy {
 enum class Mode : std::uint8_t { active, observe, off };
 /// The response to send if the deadline ends the retries after the upstream has responded.
 enum class OutOfTime : std::uint8_t { last, gateway_timeout };
-/// Whether to retry if the client, or a reprise between this one and the upstream, retries too.
+/// Whether to retry if the client, or another reprise between this proxy and the upstream, retries too.
 enum class Nested : std::uint8_t { allow, refuse };
 
 /// The `retry.on` key: the statuses and kinds of failure that are worth another attempt.
 struct RetryOn {
   std::bitset<highest_status + 1> statuses;
-  bool connect = false;    ///< resolve, refused, unreachable, connect timeout
+  bool connect = false;    ///< failed lookup, refused connection, unreachable host, connect timeout
   bool tls = false;        ///< the TLS handshake failed
-  bool reset = false;      ///< closed or reset before the response head was complete
-  bool timeout = false;    ///< attempt_timeout, response_timeout
+  bool reset = false;      ///< connection closed or reset before the response head was complete
+  bool timeout = false;    ///< attempt_timeout or response_timeout exceeded
   bool truncated = false;  ///< the body ended early while `hold` held all of it back
 
   bool lists(const Outcome&) const;
@@ -51,7 +51,7 @@ struct FailureWord {
   std::string_view text;  ///< the word in `retry.on`
   bool RetryOn::*listed;
   Failed example;             ///< a failure that no other word of `retry.on` covers
-  std::string_view sentence;  ///< the assumption that `reprise explain --failure` prints
+  std::string_view sentence;  ///< the failure as a clause, printed by `reprise explain --failure`
 };
 
 /// Every word of `retry.on`, in the order of the members of RetryOn.
@@ -103,7 +103,8 @@ struct RetryPolicy {
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
-  Nested inner = Nested::refuse;  ///< retry of a response that another reprise has already retried (row D20)
+  /// Applies if the response shows that another reprise has already retried the request (row D20).
+  Nested inner = Nested::refuse;
 };
 
 /// The `resume` key: whether and how a download that breaks after its head was delivered is resumed.
@@ -119,9 +120,10 @@ struct ResumePolicy {
 /// Returns the validators as text: "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
-/// What the client gets if a lost attempt may have taken effect and so may have caused a later response.
-/// `failure`: the failure of the lost attempt. `response`: the later response, with `Reprise-Ambiguous`.
-/// `automatic`: the failure if the method alone makes the request idempotent, otherwise the response.
+/// What the client gets if a lost attempt may have taken effect and so may have changed a later response (for
+/// example, a 404 to a repeated DELETE). `failure`: the failure of the lost attempt. `response`: the later
+/// response, with `Reprise-Ambiguous`. `automatic`: the failure if the method alone makes the request
+/// idempotent, otherwise the response.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
 /// How the client learns that a request broke without a response byte, if the request was sent once and must
 /// not be repeated: by a 502, or by the end of its connection.

@@ -27,7 +27,7 @@ Duration between(Duration lowest, Duration highest, Dice& dice) {
 
 // Returns the highest wait that can be drawn, before the maximum is applied.
 Duration decorrelated_top(const Backoff& backoff, Duration previous) {
-  // There is no wait before the first retry: the range starts from the initial wait.
+  // Before the first retry there is no previous wait. The range is then derived from the initial wait.
   if (previous == Duration::zero()) previous = backoff.initial;
   const Duration tripled = previous > Duration::max() / 3 ? Duration::max() : previous * 3;
   return std::max(tripled, backoff.initial);

@@ -21,9 +21,9 @@ bool has_address_as_host(const AdminQuery&);
 /// omits it (row L23).
 bool is_rebound(const AdminQuery&);
 /// Returns true if a page of another origin sends the request. That page could not read the response, but
-/// could take one of the connections for readers of /events, and time of the page thread. Judged by Origin
-/// (RFC 6454 section 7), and by Sec-Fetch-Site, because browsers send no Origin for images, scripts and
-/// frames.
+/// could occupy one of the connections for readers of /events, and the thread that makes the pages. Uses
+/// Origin (RFC 6454 section 7), and also Sec-Fetch-Site, because browsers send no Origin for images, scripts
+/// and frames.
 bool is_cross_origin(const AdminQuery&);
 /// Returns true if a person follows a link on another page, so that the browser shows the response as a page
 /// (Fetch Metadata: Sec-Fetch-Mode and Sec-Fetch-Dest).

@@ -221,8 +221,8 @@ Edition AdminViews::edition(bool whole) {
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(telemetry::status_json(facts, settings, totals, moved)));
   append_new_histories(edition.changes);
-  // The whole state is computed last. A request that ends meanwhile may be sent twice, but is never missed.
-  // Readers recognise the second copy by its id.
+  // The whole state is computed after the changes. A request that ends in between may be reported in both,
+  // but is never missed. Readers recognise the second report by the request's id.
   if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(telemetry::status_json(facts, settings, totals)));

@@ -66,7 +66,7 @@ struct ProxyOptions {
   /// Inherited sockets for the listeners at the same addresses. A socket that no listener uses is closed and
   /// logged.
   std::vector<net::InheritedSocket> inherited;
-  /// Runs the loop of an io thread; tests replace it to observe the loop.
+  /// Runs the event loop of an io thread. Tests replace this function to observe the loop.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };
 

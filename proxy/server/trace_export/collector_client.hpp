@@ -16,7 +16,8 @@ namespace reprise::server {
 /// A separate HTTP client that uses no proxy, not even this process. Used by one thread.
 class CollectorClient {
  public:
-  /// `via`: this proxy's name, which detects a loop if the request comes back.
+  /// `via`: this proxy's name for the Via field. If the request comes back to this proxy, the name reveals
+  /// the loop.
   CollectorClient(net::Tick&, asio::any_io_executor, net::Resolver&, std::string version, std::string via);
 
   /// Posts a body over the existing connection or a new one. Always ends within `limit`. At most one call at
@@ -35,7 +36,8 @@ class CollectorClient {
   bool is_connected_to(const config::Collector&);
   Task<ErrorCode> send(const config::Collector&, std::string_view body);
   Task<Posted> receive();
-  /// Returns why the post was stopped, if the limit or `cancel` has ended it; else `end`.
+  /// Returns the reason if the time limit or `cancel` stopped the post before a response arrived. Otherwise
+  /// returns `end`.
   Posted::End judged(Posted::End end) const;
   void stop(Posted::End why);
 

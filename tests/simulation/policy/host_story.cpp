@@ -54,7 +54,7 @@ void draw(std::uint64_t seed, HostStory& story) {
   for (Visit& visit : story.visits) {
     visit.at = std::chrono::milliseconds(visits.below(visits.one_in(4) ? 10'000 : 300));
     visit.facts = draw_facts(visits, play::epoch + visit.at);
-    // A body that is no longer held is never held again.
+    // In one case of four, the body is dropped after 0 to 3 attempts. A dropped body is never held again.
     visit.held_for = visits.one_in(4) ? static_cast<unsigned>(visits.below(4)) : 1000;
     draw_script(steps, swarm, visit.steps);
   }
