@@ -3,8 +3,8 @@
 
     python3 tests/interop/run.py [--bin build/release/reprise] [--only PATTERN] [--write]
 
-Each case is a client, a way into reprise and a scenario. All cases run in a separate network, where another host is
-`app.test`. The table is in README.md beside this file. With --write, the script replaces the table. Otherwise the
+Each case combines a client, a way into reprise and a scenario. All cases run in a separate network, where another host
+is `app.test`. The table is in README.md beside this file. With --write, the script replaces the table. Otherwise the
 script compares the table with the results, except for the versions of the clients. Clients that are not installed are
 skipped, and their names are printed."""
 import argparse

@@ -25,7 +25,7 @@ struct StuckWrite {
     stuck.error = co_await stuck.pair.stream->write_all(pieces, idle);
     stuck.over = true;
   }
-  /// Returns true after more than 20 turns of the loop.
+  /// Counts one turn of the event loop. Returns true after more than 20 turns.
   bool rounds_are_over() { return ++rounds > 20; }
 
   const std::string bytes = std::string(much, 'x');

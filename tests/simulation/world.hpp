@@ -1,5 +1,5 @@
-// Time and order of a story. Events run in virtual time; the seed chooses the order of events that are ready
-// at the same moment.
+// Runs the events of a story in virtual time. The seed chooses the order of events that are ready at the same
+// moment.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -44,7 +44,7 @@ class World final : public net::TimeSource {
   /// Runs one event, then all handlers that it makes ready. Returns false if nothing is due up to `limit`.
   bool step(Instant limit);
   std::uint64_t steps() const { return steps_; }
-  /// Adds a fact to hash(), which shows whether two plays of a story are equal.
+  /// Adds a fact to hash(), which shows whether two runs of a story are equal.
   void note(std::uint64_t fact) { hash_ = (hash_ ^ fact) * 0x100000001B3U; }
   std::uint64_t hash() const { return hash_; }
 

@@ -58,7 +58,7 @@ enum class Rejection : std::uint8_t {
   bad_max_forwards,
   header_timeout,   // status 408
   loop,             // status 508
-  bad_status_line,  // this cause and all that follow: only for responses
+  bad_status_line,  // from here on, all causes apply only to responses
   bad_status,
 };
 

@@ -113,7 +113,7 @@ BodyStep BodyReader::ended(const ErrorCode& error) {
 }
 
 asio::mutable_buffer BodyReader::room() {
-  // The last read has filled its room, so more data is probably waiting. Fewer, larger reads are cheaper.
+  // If the last read has filled the buffer, more data is probably waiting. Fewer, larger reads are cheaper.
   const bool filled = own_.room_left() == 0;
   own_.clear();
   if (filled || own_.room_left() < large_block_bytes) own_.enlarge_if_empty();

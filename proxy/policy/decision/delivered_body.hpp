@@ -34,7 +34,7 @@ class DeliveredBody {
   void broke(const Break&, Ledger&, Instant now);
   /// Counts a resume that is scheduled.
   void resume_scheduled() { ++in_vain_; }
-  /// Records that the rest of the body comes from that attempt.
+  /// Records that the rest of the body comes from the attempt with this number.
   void continued_by(unsigned attempt) { attempt_ = attempt; }
   /// Switches back to the stalled body and restores the outcome of its attempt in the ledger. Returns the
   /// values that the caller must restore as well; nothing if there is no stalled body.

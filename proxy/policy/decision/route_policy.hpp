@@ -96,7 +96,7 @@ struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
   Refused refused;
   std::optional<unsigned> max_attempts = 6;  ///< includes the first attempt; absent: unlimited
-  /// Time from the request head on; absent: no deadline.
+  /// Maximum time from the request head on; absent: no deadline.
   std::optional<Duration> deadline = std::chrono::seconds(60);
   std::optional<Duration> attempt_timeout;  ///< maximum time to the response head; absent: no limit
   OutOfTime out_of_time = OutOfTime::last;

@@ -37,7 +37,7 @@ struct NewConfiguration {
 
 struct ProxyOptions {
   std::string version;
-  std::string config_file;  ///< path for /status; empty if the built-in defaults are used
+  std::string config_file;  ///< file name shown in /status; empty if the built-in defaults are used
   std::string config_hash;
   std::vector<std::string> warnings;  ///< logged when the log starts
   std::vector<std::string> notes;     ///< information, logged when the log starts

@@ -201,8 +201,8 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   for (const auto& [name, value] : collector.headers)
     head.append("\r\n").append(name).append(": ").append(value);
   head.append("\r\n\r\n");
-  // Sent in pieces: while the kernel copies one piece and delivers it over loopback, no request on the same
-  // core is served.
+  // The request is sent in pieces: while the kernel copies one piece and delivers it over loopback, no client
+  // is served on the same core.
   net::Gather gather;
   gather.add(head);
   ErrorCode error;

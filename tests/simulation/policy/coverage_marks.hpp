@@ -40,7 +40,8 @@ class CoverageMarks {
   /// Returns one line per mark.
   std::string table() const;
   /// Returns one line for each mark that fewer than one in a thousand stories reached. Adds one line for each
-  /// pair of stage and cause that was reached although it is listed as impossible. Empty if all is well.
+  /// pair of stage and cause that was reached although it is listed as impossible. Empty if there is nothing
+  /// to report.
   std::string missing() const;
 
  private:
