@@ -102,8 +102,8 @@ class Scan {
   std::optional<Bracket> stray_;
 };
 
-/// Returns the value that begins at that column. A `${...}` ends at its brace; any other value ends before
-/// the next blank, comma or closing bracket.
+/// Returns the value that begins at that column. A `${...}` ends at its closing brace; any other value ends
+/// before the next blank, comma or closing bracket.
 std::string_view value_at(std::string_view line, std::size_t column) {
   const std::string_view rest = line.substr(std::min(column - 1, line.size()));
   const std::size_t end = rest.starts_with("${") ? rest.find('}') + 1 : rest.find_first_of(" ,]}");

@@ -1,5 +1,5 @@
-"""Tests the status page in a browser: with traffic, in light and dark, at every width, by keyboard, for a screen
-reader, and when the proxy ends."""
+"""Tests the status page in a browser: with traffic, in both colour schemes, at every width, by keyboard,
+for a screen reader, and when the proxy ends."""
 import contextlib
 import itertools
 import json

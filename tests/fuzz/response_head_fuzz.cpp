@@ -20,7 +20,7 @@ bool ends_with_head(int status, std::string_view method) {
   return bodiless || method == "HEAD" || (method == "CONNECT" && status / 100 == 2);
 }
 
-/// Checks the framing against RFC 9112 6.3, in its order.
+/// Checks the framing against RFC 9112 6.3, in the order of that section.
 void judge_framing(const ResponseHead& head, std::string_view method) {
   const std::size_t codings = count_of(head.fields, "transfer-encoding");
   const std::size_t lengths = count_of(head.fields, "content-length");
@@ -59,7 +59,8 @@ void judge_reuse(const ResponseHead& head) {
       "HTTP/1.0 stays only where it says so");
 }
 
-/// Returns true if the text contains `identity`, so that the proxy may have rewritten a Transfer-Encoding.
+/// Returns true if the text contains `identity`. In this case the proxy may have rewritten a
+/// Transfer-Encoding.
 bool may_list_identity(std::string_view text) { return lowered(text).find("identity") != std::string::npos; }
 
 /// Checks that an accepted head is unchanged or normalised, and that normalising it again changes nothing.

@@ -247,7 +247,7 @@ TEST_F(BodyReaderTest, stall_timeout_counts_from_the_last_byte) {
     std::thread sender([&] {
       for (int i = 0; i < 5; ++i) {
         fresh.raw.send("x");
-        fresh.raw.read_more(limit / 3);  // a pause, because nothing arrives
+        fresh.raw.read_more(limit / 3);  // pauses for limit / 3, because no byte arrives
       }
     });
     const Instant before = Tick::now();

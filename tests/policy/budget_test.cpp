@@ -123,7 +123,8 @@ TEST(Budget, thousand_simultaneous_failures_get_only_the_budgeted_retries) {
   EXPECT_EQ(retries, 200U + 100U);
 }
 
-// Checks the limit in every window that ends with a retry, against a plain list of events.
+// Checks the limit on retries in every window that ends with a retry. Counts the events of a window in plain
+// lists.
 TEST(Budget, retries_in_any_window_never_exceed_what_the_ratio_and_floor_allow) {
   SeededDice dice(20250101);
   for (int round = 0; round < 20; ++round) {

@@ -1,4 +1,4 @@
-// Tests that address families alternate, and that each keeps the resolver's order.
+// Tests that the address families alternate, and that the addresses of each family keep the resolver's order.
 #include "proxy/net/resolve/interleave.hpp"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
  public:
   Wire(World& world, Faults& faults, Chance pieces);
 
-  /// Sets the actor. Precondition: the actor outlives the wire, or calls attach(nullptr) first.
+  /// Sets the actor at the other end. Precondition: the actor outlives the wire, or calls attach(nullptr)
+  /// first.
   void attach(Actor* actor) { actor_ = actor; }
 
   // The following functions are for the actor's end.

@@ -19,7 +19,7 @@ int choose(SSL*, const unsigned char** out, unsigned char* length, const unsigne
   return wanted.empty() ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_OK;
 }
 
-// Staples the OCSP response. The connection owns the copy.
+// Staples a copy of the OCSP response; the connection owns this copy.
 int bring_along(SSL* connection, void* staple) {
   const auto& text = *static_cast<const std::string*>(staple);
   if (text.empty()) return SSL_TLSEXT_ERR_NOACK;

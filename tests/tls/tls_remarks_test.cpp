@@ -1,4 +1,5 @@
-// Tests how TLS alerts of the other side become a refusal: which are permanent, and how each is described.
+// Tests how a TLS alert of the other side becomes a refusal: whether the refusal is permanent, and how it is
+// described.
 #include "proxy/net/tls/tls_remarks.hpp"
 
 #include <gtest/gtest.h>

@@ -180,14 +180,14 @@ TEST(ProxyDownloads, download_that_breaks_while_the_client_still_reads_never_loo
     client.send(play::get(upstream.authority()));
     const std::string got = read_slowly(client, body.size(), 1);
     EXPECT_EQ(client.socket().wire(), Wire::fin);
-    // After a reset the upstream's own kernel discards the bytes that it has not sent.
+    // After a reset, the upstream's own kernel discards the bytes that it has not sent.
     EXPECT_TRUE(round % 2 == 0 ? got.size() <= sent : got.size() == sent) << got.size() << " of " << sent;
     EXPECT_TRUE(body.starts_with(got));
   }
 }
 
 TEST(ProxyDownloads, client_reset_closes_the_upstream_connection_and_leaks_nothing) {
-  // More bytes than all kernel buffers on the way hold.
+  // More bytes than all kernel buffers between upstream and client can hold.
   const std::string body = noise(32 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(head_of(body.size()) + body);

@@ -79,8 +79,8 @@ void check_key(const std::string& file, std::string_view section, Found& found) 
   if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
 }
 
-// Tries to load the TLS files of the policy. If loading fails, adds the problem. The text of such an error is
-// `tls.KEY FILE cannot be used: ..`.
+// Tries to load the TLS files of the policy. If loading fails, adds the problem to `found`. The loader's
+// error text is `tls.KEY FILE cannot be used: ..`.
 void check_tls(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
   try {
     static_cast<void>(net::TlsClient(policy, 0));

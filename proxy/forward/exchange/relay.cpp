@@ -140,7 +140,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
   if (!response.body.empty()) writer.add_piece(response.body);
   net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
   std::string_view piece;
-  std::optional<Duration> patience;  // computed only if the body has to be waited for
+  std::optional<Duration> patience;  // computed only if the next bytes of the body have to be waited for
   for (;;) {
     while (step == net::BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
       writer.add(step, piece, reader.trailers());

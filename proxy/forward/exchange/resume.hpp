@@ -1,4 +1,5 @@
-// Resumes a delivered download whose body broke: requests the missing part and sends it to the client.
+// Resumes a download whose body broke after the client had received a part of it: requests the missing part
+// and sends it to the client.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 namespace reprise::forward {
 
 /// Created when the body of a delivered response breaks; lives until the exchange ends. The connection of a
-/// stalled body stays open beside the new request: at most two connections for one download.
+/// stalled body stays open beside the new request, so one download uses at most two connections.
 class Resumption {
  public:
   /// Precondition: the client has received the head of `first`. Both arguments must outlive this object.
@@ -31,12 +32,12 @@ class Resumption {
   /// download.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Responded&,
                         Instant now, policy::Dice&);
-  /// Sends the client the missing part of the body from that attempt, in the framing of the first part. If
-  /// the body is longer than announced, the result is `broken`, and no byte beyond the announced length is
-  /// sent. If the body stalls, the result has `stalled` set. If the earlier stalled body continues before
-  /// this body brings a byte, the result has `stalled` set too, and no byte is sent.
+  /// Sends the client the missing part of the body from attempt `number`, in the framing of the first part.
+  /// If the body is longer than announced, the result is `broken`, and no byte beyond the announced length is
+  /// sent. The result has `stalled` set if the body stalls. It also has `stalled` set, and no byte is sent,
+  /// if an earlier stalled body continues before the first byte of this body arrives.
   Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
-  /// Returns the stream that carries the body of that attempt.
+  /// Returns the stream that carries the body of attempt `number`.
   net::Stream& stream_of(unsigned number);
   /// Returns the response of the running attempt.
   Response& response() { return part_of_attempt().response; }
@@ -63,7 +64,7 @@ class Resumption {
   };
 
   Part& part_of_attempt() { return parts_[attempt_]; }
-  /// Returns true if the body of that attempt is the stalled body.
+  /// Returns true if the body of attempt `number` is the stalled body.
   bool has_stalled(unsigned number) { return stalled_ && response_of(stalled_part_).number == number; }
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);

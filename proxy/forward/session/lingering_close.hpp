@@ -1,5 +1,5 @@
-// Closes a client's connection gracefully: sends FIN first, then reads for a while what the client still
-// sends.
+// Closes a client's connection gracefully: sends FIN first, then reads and discards further bytes from the
+// client for a while.
 #pragma once
 
 #include "proxy/net/io/block.hpp"
@@ -13,8 +13,8 @@ inline constexpr Duration linger_time = std::chrono::seconds(30);
 /// Longest pause between two bytes while the client's bytes are read and discarded.
 inline constexpr Duration linger_idle = std::chrono::seconds(5);
 
-/// Sends FIN and discards the buffered bytes. Then reads and discards what the client still sends, until no
-/// byte has come for `idle` or `linger_time` is over. Closes the connection at the end.
+/// Sends FIN and discards the buffered bytes. Then reads and discards further bytes from the client, until no
+/// byte has arrived for `idle` or `linger_time` has passed. Closes the connection at the end.
 Task<void> lingering_close(net::Stream&, net::Buffer&, Duration idle = linger_idle);
 
 }  // namespace reprise::forward

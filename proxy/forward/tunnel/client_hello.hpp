@@ -15,7 +15,7 @@ enum class Hello : std::uint8_t {
   other,  ///< something else, or more than one ClientHello
 };
 
-/// Maximum size. A longer ClientHello counts as `other`.
+/// Maximum size of a ClientHello in bytes. A longer ClientHello counts as `other`.
 inline constexpr std::size_t longest_hello = std::size_t{16} * 1024;
 
 /// Detects exactly one ClientHello (RFC 8446 4.1.2; also in the form of TLS 1.2) in one or more handshake

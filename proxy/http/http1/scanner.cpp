@@ -129,7 +129,7 @@ bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelli
   if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
   for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
     const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
-    // Does not wait after a bare LF that the full scan will reject.
+    // Does not wait for more bytes after a bare LF, because the full scan will reject the head.
     if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;
     const std::string_view next = buffer.substr(line_end + 1, 2);
     if (next == "\r\n" || next.starts_with('\n')) return false;

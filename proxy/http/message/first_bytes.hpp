@@ -27,7 +27,7 @@ enum class DetectedProtocol : std::uint8_t {
   opaque,        ///< anything else
 };
 
-/// Detects the protocol by the side that sends first (row G7).
+/// Detects the protocol from the first bytes and from the side that sent them (row G7).
 /// - `http`: a whole request line that ends in CRLF. Its target is in origin-form, is `*` for OPTIONS, or is
 ///   in absolute-form for exactly the origin of the CONNECT.
 /// - `http2`: the whole preface (RFC 9113 3.4).

@@ -30,8 +30,8 @@ inline constexpr std::size_t block_bytes = 16 * 1024;
 /// Block size for reading long bodies.
 inline constexpr std::size_t large_block_bytes = 64 * 1024;
 
-/// Owns memory of one of three sizes, which returns to the thread's free list, or of any other size, which is
-/// freed. Movable; a move does not change the address of the bytes.
+/// Owns memory. Blocks of three sizes return to the thread's free list; a block of any other size is freed.
+/// Movable; a move does not change the address of the bytes.
 class Block {
  public:
   Block() = default;

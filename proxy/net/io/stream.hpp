@@ -46,7 +46,7 @@ class Gather {
   std::size_t last_ = 0;
 };
 
-/// The transport of a stream: a plain socket, or a link of another kind.
+/// The transport of a stream: a plain socket, or a Link such as TLS over another transport.
 using Carrier = std::variant<tcp::socket, std::unique_ptr<Link>>;
 
 /// Sets TCP_NODELAY and keepalive, so that a dead peer is detected in about a minute. Failures are ignored,
@@ -66,7 +66,7 @@ class Stream final : public Cancellable {
   ReadTask read_some(asio::mutable_buffer);
   /// Waits until data can be read. Holds no buffer meanwhile.
   Task<ErrorCode> wait_readable();
-  /// Waits until the kernel accepts bytes again. Fails after `idle`.
+  /// Waits until the kernel accepts bytes for sending again. Fails if this takes longer than `idle`.
   Task<ErrorCode> wait_writable(Duration idle);
   /// Sends as many bytes as the kernel accepts now, and removes them from the Gather. Never blocks.
   [[nodiscard]] ErrorCode write_now(Gather&);

@@ -1,5 +1,5 @@
-// Resolves names to addresses: at most one lookup per name at a time, successful results cached for seconds,
-// failures never.
+// Resolves names to addresses. At most one lookup per name is pending at a time. Successful results are
+// cached for seconds; failures are never cached.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@ struct Addresses {
   /// In the resolver's order with alternating address families; at most 16 (row I13). Empty if the name does
   /// not resolve.
   std::vector<asio::ip::address> list;
-  /// True if the sources report that the name does not exist, and this process has never resolved the name.
-  /// The name is then probably mistyped, and not that of a service that restarts. Only true if `list` is
-  /// empty.
+  /// True if every source (/etc/hosts, name servers) reports that the name does not exist, and this process
+  /// has never resolved the name. The name is then probably mistyped, and not that of a service that
+  /// restarts. Only true if `list` is empty.
   bool never_existed = false;
 };
 
 /// Result of a lookup.
 struct Found {
   std::vector<asio::ip::address> list;  ///< in order of preference; empty if the name does not resolve
-  Duration keep = Duration::max();      ///< how long the result may be cached: the TTL, if the source has one
+  Duration keep = Duration::max();      ///< how long the result may be cached: its TTL, if it has one
   bool is_unknown = false;  ///< every source reports that the name does not exist (NXDOMAIN, EAI_NONAME)
 };
 
@@ -62,8 +62,8 @@ class Resolver {
   /// Starts a lookup, or joins a pending lookup of the same name. `executor` belongs to the caller's thread.
   /// The result is used on that thread only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
-  /// Drops the cached addresses of a name because connecting to them failed. The next lookup asks again (rows
-  /// L1, L2).
+  /// Drops the cached addresses of a name because connecting to them failed. The next lookup of the name
+  /// starts a new query (rows L1, L2).
   void evict(const std::string& name);
 
  private:

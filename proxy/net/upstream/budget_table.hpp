@@ -27,7 +27,8 @@ class BudgetTable {
   /// Marks a host as most recently used. Call before releasing the host's budgets. Hosts are evicted in the
   /// order in which they were released.
   void left(std::string_view host_port);
-  /// Calls `report` with the host:port and the available share of every real budget, for the gauge.
+  /// Calls the function with the host:port and the available ratio of every real budget, for the gauge
+  /// `reprise_budget_available_ratio`.
   void each(policy::Instant now, const std::function<void(std::string_view host_port, double ratio)>&);
 
  private:

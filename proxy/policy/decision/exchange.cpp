@@ -31,8 +31,8 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   assert(earlier.attempt.number == number_);
   AttemptReport report;
   report.sent = earlier.attempt.sent;
-  // Ignores the result. It matters only for the free retry of a stale attempt, and that retry was already
-  // made.
+  // Ignores the result, because it affects only the retry after a stale connection, and that retry was
+  // already made.
   static_cast<void>(host_.account_for(number_, number_, report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
@@ -40,7 +40,7 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   stale_retry_used_ = stale_retry_used_ || free;
   if (free) return;
   ++charged_;
-  static_cast<void>(host_.pay_for_retry(earlier.ended));  // the retry counts even if the budget is empty
+  static_cast<void>(host_.pay_for_retry(earlier.ended));  // an empty budget does not prevent this retry
 }
 
 // The following functions run before an attempt.
@@ -62,8 +62,7 @@ Actions Exchange::approach(Instant now) {
 }
 
 Actions Exchange::start_next(Instant now) {
-  // If the response at hand is still being read, it loses its connection now, because the next attempt
-  // starts.
+  // An earlier response that is still being read loses its connection when the next attempt starts.
   response_.connection_taken();
   state_ = State::attempting;
   ++number_;
@@ -128,14 +127,14 @@ unsigned Exchange::number_of(const AttemptReport& report) const {
   return race_.number_of(report.number, number_);
 }
 
-// Returns when the circuit admitted that attempt. A hedge copy exists only beside attempt 1, and attempt 1
-// was admitted when it started.
+// Returns when the circuit admitted the attempt `number`. A hedge copy exists only beside attempt 1, and
+// attempt 1 was admitted when it started.
 Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }
 
-// Records the time from the start of attempt 1 to a good response. If its copy won, the time to the copy's
-// response is recorded: without such slow attempts, each hedge would lower the p95.
+// Records the time from the start of attempt 1 to the first good response, even if the hedge copy received
+// this response. Without these slow first attempts, each hedge would lower the p95.
 void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
   if (!race_.runs(HedgeRace::first, number_)) return;
@@ -172,9 +171,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(attempt, outcome, policy_);
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
-    // The client gets the broken response, as it would without `hold`. The ledger still has it, because the
-    // last entry is never evicted.
-    if (is_broken_response(outcome)) response_.arrives(number);  // the last entry is never evicted
+    // The client gets the broken response, as it would without `hold`.
+    if (is_broken_response(outcome)) response_.arrives(number);  // the ledger never evicts its last entry
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
   if (verdict.reason == Reason::stale_connection) return start_free_retry(now, given_back);
@@ -224,7 +222,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
     ledger_.hedge_refusal = judged;
     return {};
   }
-  // The outcome is provisional: it is overwritten when attempt 1 ends.
+  // This outcome of attempt 1 is provisional: it is overwritten when attempt 1 ends.
   enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
   host_.count_first(now);
@@ -384,7 +382,8 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Responded& r
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
-  // Ignores the result. It matters only for a free retry, and no free retry follows a resume.
+  // Ignores the result, because it affects only the retry after a stale connection, and no such retry follows
+  // a resume.
   static_cast<void>(host_.account_for(number_, number_, report, failure, now));
   const Reason reason = reason_after_failure(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);

@@ -25,7 +25,7 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
 }
 
 // Returns false for a 421, although it is a response: our choice of connection may have caused it (RFC 9110
-// 15.5.20), so the copy on another connection may succeed.
+// 15.5.20), so the other copy, which uses another connection, may succeed.
 bool ends_race(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* responded = std::get_if<Responded>(&outcome);
   return responded != nullptr && responded->status != misdirected_request &&

@@ -5,8 +5,8 @@
 namespace reprise::policy {
 namespace {
 
-// The lowest possible limit. It is not zero, because zero means that the limit is unknown, and cannot be
-// doubled.
+// The lowest limit on the idle time of a connection. Not zero, because a limit of zero means unknown, and
+// doubling zero has no effect.
 constexpr Duration least = std::chrono::microseconds(1);
 
 }  // namespace

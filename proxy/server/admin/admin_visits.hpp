@@ -1,4 +1,4 @@
-// The connections to the admin listener: counts them, and chooses the one to close when room is needed.
+// Counts the connections to the admin listener, and chooses a connection to close when room is needed.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class AdminVisits;
 /// Cost of a request: a probe gets a few bytes at once; a page must be built.
 enum class AdminWork : std::uint8_t { probe, page };
 
-/// One connection to the admin listener. Registered for its whole lifetime. Used by one thread.
+/// One connection to the admin listener. Registered in AdminVisits for its whole lifetime. Used by one
+/// thread.
 class AdminVisit final : public net::Timed {
  public:
   AdminVisit(AdminVisits& all, net::Tick& tick, tcp::socket socket);
@@ -63,7 +64,7 @@ class AdminVisit final : public net::Timed {
   bool counted_ = true;
 };
 
-/// All connections of one admin listener. Must outlive them.
+/// All connections of one admin listener. Must outlive these connections.
 class AdminVisits {
  public:
   explicit AdminVisits(std::size_t most);
@@ -72,9 +73,9 @@ class AdminVisits {
 
   /// Returns true if there is room for another connection.
   bool has_room() const { return count_ < most_; }
-  /// Closes one connection: the one that has waited longest for a request (or for the rest of a request); if
-  /// none waits, the one whose response has not progressed for longest. Returns false if every response is
-  /// progressing.
+  /// Closes the connection that has waited longest for a request or for the rest of a request. If no
+  /// connection waits, closes the connection whose response has not progressed for longest. Returns false if
+  /// every response is progressing.
   bool make_room();
   /// Returns true if another page may be built. A few connections are reserved for probes.
   bool has_room_for_page() const { return pages_ < most_pages_; }

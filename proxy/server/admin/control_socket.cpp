@@ -52,7 +52,8 @@ std::vector<std::string> split(const std::string& line) {
   return words;
 }
 
-/// A command's response, which may come from another thread, and the timer that its waiting coroutine uses.
+/// A command's response, which may come from another thread. The coroutine that waits for it sleeps on a
+/// timer.
 struct Pending {
   explicit Pending(asio::io_context& io) : arrival(io, asio::steady_timer::time_point::max()) {}
   asio::steady_timer arrival;

@@ -22,13 +22,13 @@ struct Phase {
   std::atomic<bool> leaving{false};   ///< true while draining, which can be undone
   std::atomic<bool> stopping{false};  ///< shutting down
   std::atomic<bool> forced{false};    ///< a second signal has come: do not wait for requests any more
-  std::atomic<bool> ended{false};     ///< the loops have ended: jobs that are posted to them are not run
+  std::atomic<bool> ended{false};  ///< the event loops have ended: jobs that are posted to them are not run
 
   bool is_ready() const { return ready && !leaving; }
   bool is_draining() const { return stopping || leaving; }
 };
 
-/// Created before all other parts of the process, destroyed last. Nothing runs before Proxy::run.
+/// Created before all other parts of the process, destroyed last. The event loops run only in Proxy::run.
 class Runtime {
  public:
   /// Logs the warnings and notes of the options.
@@ -38,7 +38,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Creates the workers, one per thread with its loop. Called once, when the first snapshot exists.
+  /// Creates one worker for each io thread; each worker has its own event loop. Called once, when the first
+  /// snapshot exists.
   void make_workers(unsigned threads, const std::shared_ptr<const net::Snapshot>&);
   void log_message(config::LogLevel level, std::string_view text) {
     log.message(level, text, net::Clock::wall_nanoseconds());

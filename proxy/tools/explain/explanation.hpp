@@ -42,8 +42,8 @@ struct Question {
   /// response has status 200 and its body breaks. If the route holds bytes back, the body breaks within these
   /// bytes.
   policy::Outcome outcome = policy::Responded{503, {}};
-  /// The first attempt to explain. Earlier attempts are assumed to have failed at once, each followed by its
-  /// backoff. explain() computes `wait` of this attempt from these backoffs.
+  /// The first attempt that is explained. Earlier attempts are assumed to have failed at once, each followed
+  /// by its backoff. explain() computes `wait` of this attempt from these backoffs.
   policy::Attempt first;
 };
 
@@ -53,7 +53,7 @@ struct PassedOver {
   policy::Mismatch why = policy::Mismatch::none;
 };
 
-/// One possible wait. The bounds hold for all dice rolls.
+/// A wait that may follow an attempt. Its bounds hold for all random draws.
 struct PlannedWait {
   unsigned after = 1;           ///< number of the attempt before the wait
   policy::Duration lowest{};    ///< shortest wait
@@ -62,8 +62,8 @@ struct PlannedWait {
   policy::Duration latest{};
 };
 
-/// What happens to the request if every dice roll gives the lowest number, or if every dice roll gives the
-/// highest number.
+/// What happens to the request if every random draw gives its lowest value, or if every draw gives its
+/// highest value.
 struct Course {
   policy::Attempt first;           ///< first attempt, as decide() received it
   policy::Duration first_ended{};  ///< end of the first attempt, counted from the request head
@@ -89,8 +89,8 @@ struct Explanation {
   policy::Outcome outcome;  ///< the outcome as decide() received it
   std::vector<PlannedWait> waits;
   bool waits_left_out = false;  ///< more waits are possible than `waits` lists
-  Course lowest;                ///< course with the lowest rolls
-  Course highest;               ///< course with the highest rolls
+  Course lowest;                ///< course if every draw gives its lowest value
+  Course highest;               ///< course if every draw gives its highest value
   /// True if the response body breaks and the route would resume the download. A resume requires a response
   /// head with a validator that `resume.validators` lists, a known length, and no content coding. `lowest`
   /// and `highest` assume a head that does not allow a resume.

@@ -148,7 +148,8 @@ class Metadata {
   std::vector<Addition> labels_;
 };
 
-/// Returns true if inject() added the entry, according to its value and the recorded facts.
+/// Returns true if inject() added the entry, according to the entry's value and the facts that inject()
+/// recorded.
 bool is_ours(std::string_view list, const Entry& one, const Undo& undo, bool carries_config) {
   const std::string& key = one.key->text;
   const std::string place = metadata_place(list, key);

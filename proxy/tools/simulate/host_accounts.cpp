@@ -9,8 +9,8 @@
 namespace reprise::tools {
 namespace {
 
-/// Key of a budget, circuit or pause: the upstream host and the settings. Each client has its own budget,
-/// circuit or pause for each key.
+/// Key of a budget, circuit or pause: the upstream host and the settings. For each key, each client has its
+/// own budget, circuit or pause.
 template <typename Settings>
 struct Account {
   std::string host;
