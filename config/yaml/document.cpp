@@ -232,7 +232,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
   } catch (const Stop&) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
-    // The parser has read blanks in place of the tabs, so the parser's error would mislead.
+    // The parser has read blanks in place of the file's tabs, so the parser's error message would mislead.
     if (clean->had_tabs) return std::nullopt;
     YamlMistake mistake =
         find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,

@@ -98,7 +98,7 @@ std::string uncommented(std::string line) {
 
 using Paths = std::set<std::string, std::less<>>;
 
-// Adds to `paths` the sub-keys of the key at `path` that `rest` lists in braces. `rest` is the value of the
+// Adds to `paths` the sub-keys that `rest` lists in braces for the key at `path`. `rest` is the value of the
 // key, with the comment after the value.
 void add_in_braces(const std::string& path, std::string_view rest, Paths& paths) {
   std::vector<std::string> above;

@@ -76,7 +76,7 @@ TEST(KnownResults, retries_under_permanent_failure_match_the_budget_ratio) {
     EXPECT_GE(spent, ratio * 0.9);
     EXPECT_LT(measures.lowest_budget(), 0.02);
   }
-  // The floor alone allows 7 retries a second.
+  // With a ratio of 0, the budget's floor allows 7 retries a second.
   Model model = calm();
   model.rate = 500;
   model.errors = {{1, status(503)}};
@@ -104,7 +104,7 @@ TEST(KnownResults, retries_without_jitter_come_in_synchronised_waves) {
     EXPECT_TRUE(step.attempts == 0 || step.attempts == 2000) << step.attempts;
     crests += step.attempts > 0 ? 1 : 0;
   }
-  EXPECT_EQ(crests, 4U);  // at 0, 0.25, 0.75 and 1.75 s
+  EXPECT_EQ(crests, 4U);  // one wave of attempts each at 0, 0.25, 0.75 and 1.75 s
   policy.retry.backoff.jitter = Jitter::equal;
   const Measures spread = simulated(model, policy);
   EXPECT_EQ(spread.steps[0].attempts, 2000U);

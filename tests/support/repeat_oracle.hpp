@@ -1,5 +1,5 @@
-// Rules for when a request may be sent again, for the laws of stories and fuzz targets. A second
-// implementation, which does not use the product's gates.
+// Rules for when a request may be sent again, for the laws of stories and fuzz targets. Implements these
+// rules a second time, without the product's gates.
 #pragma once
 
 #include <algorithm>

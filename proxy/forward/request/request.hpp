@@ -17,7 +17,7 @@ namespace reprise::forward {
 struct Responses {
   Response live;           ///< response of the last attempt
   Response copy;           ///< response of the hedged copy of the first attempt
-  Response kept;           ///< response that the client gets if no better one follows
+  Response kept;           ///< response that the client gets if no better response follows
   std::string head;        ///< response head for the client
   std::string own_fields;  ///< lines in `head` that this proxy has added
   /// Rewrites redirects and cookies for a gateway's client. Absent if they pass unchanged.

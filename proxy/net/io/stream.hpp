@@ -118,7 +118,7 @@ class Stream final : public Cancellable {
   /// `release_kept`.
   void keep(std::shared_ptr<void> token) { kept_ = std::move(token); }
   std::shared_ptr<void> release_kept() { return std::move(kept_); }
-  /// Returns when `connect` began.
+  /// Returns the time at which `connect` began.
   Instant connect_began() const { return connect_began_; }
 
   void cancel() override;

@@ -55,8 +55,8 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   TlsClient(const policy::TlsPolicy&, std::size_t number);
 
   SSL_CTX* settings() const { return settings_.get(); }
-  /// Returns when the client certificate expires, in seconds since 1970; no value if there is no client
-  /// certificate.
+  /// Returns the time at which the client certificate expires, in seconds since 1970; no value if there is no
+  /// client certificate.
   std::optional<std::int64_t> certificate_expires() const;
   /// Returns the number of this TlsClient, which is unique in the process.
   std::size_t number() const { return number_; }

@@ -127,8 +127,8 @@ unsigned Exchange::number_of(const AttemptReport& report) const {
   return race_.number_of(report.number, number_);
 }
 
-// Returns when the circuit admitted the attempt `number`. A hedge copy exists only beside attempt 1, and
-// attempt 1 was admitted when it started.
+// Returns the time at which the circuit admitted attempt `number`. A hedge copy exists only beside attempt 1,
+// and attempt 1 was admitted when it started.
 Instant Exchange::admission_of(unsigned number) const {
   return race_.is_on() && number == HedgeRace::first ? race_.first_started() : admitted_;
 }

@@ -19,7 +19,7 @@ namespace reprise::server {
 /// Phase of the process's life. Any thread may read it.
 struct Phase {
   std::atomic<bool> ready{false};     ///< true from listening to shutdown, even while draining
-  std::atomic<bool> leaving{false};   ///< true while draining, which can be undone
+  std::atomic<bool> leaving{false};   ///< true while draining; a drain can be undone
   std::atomic<bool> stopping{false};  ///< shutting down
   std::atomic<bool> forced{false};    ///< a second signal has come: do not wait for requests any more
   std::atomic<bool> ended{false};  ///< the event loops have ended: jobs that are posted to them are not run
