@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "proxy/net/ends/body_reader.hpp"
 #include "tests/replay/replay_bench.hpp"
 
 namespace reprise::forward {
@@ -62,7 +63,8 @@ class RequestBodyTest : public ::testing::Test {
 
   void begin(const http::RequestHead& of, std::uint64_t in_memory, std::uint64_t on_disk = 0) {
     head = of;
-    body.begin(*pair.stream, buffer, *stores.store, head, {in_memory, on_disk, std::max(in_memory, on_disk)});
+    reader.begin(*pair.stream, buffer, head.framing);
+    body.begin(reader, *stores.store, head, {in_memory, on_disk, std::max(in_memory, on_disk)});
   }
   /// Returns the body that attempt 2 would send, from memory or from disk.
   std::string replayed() {
@@ -100,6 +102,7 @@ class RequestBodyTest : public ::testing::Test {
   net::Pair pair = net::connect_pair(bench);
   net::Buffer buffer;
   http::RequestHead head;
+  net::BodyReader reader;
   RequestBody body;
   std::string out;
 };
@@ -211,7 +214,8 @@ TEST_F(RequestBodyTest, memory_is_released_when_the_body_is_destroyed) {
   {
     RequestBody other;
     head = counted(10);
-    other.begin(*pair.stream, buffer, *stores.store, head, {50, 0, 50});
+    reader.begin(*pair.stream, buffer, head.framing);
+    other.begin(reader, *stores.store, head, {50, 0, 50});
     pair.raw.send("0123456789");
     EXPECT_EQ(bench.run(read_rest(other, out)), net::BodyStep::end);
     EXPECT_FALSE(memory_is_free());
@@ -281,7 +285,8 @@ TEST_F(RequestBodyTest, D17_body_continues_unreplayable_when_the_disk_is_too_slo
   stores.disk.stick();
   const std::string text(900'000, 'y');
   head = counted(text.size());
-  body.begin(*pair.stream, buffer, *stores.store, head, {40, most_stored, most_stored, net::Tick::now()});
+  reader.begin(*pair.stream, buffer, head.framing);
+  body.begin(reader, *stores.store, head, {40, most_stored, most_stored, net::Tick::now()});
   std::thread client([&] { pair.raw.send(text); });
   EXPECT_EQ(read(), net::BodyStep::end) << "the disk never takes a byte, and the deadline is over";
   client.join();
@@ -298,7 +303,7 @@ TEST_F(RequestBodyTest, finished_request_body_releases_its_read_buffer) {
   std::thread client([&] { pair.raw.send(std::string(100'000, 'y')); });
   EXPECT_EQ(read(), net::BodyStep::end);
   client.join();
-  EXPECT_EQ(body.read_beyond().room_left(), net::block_bytes)
+  EXPECT_EQ(reader.read_beyond().room_left(), net::block_bytes)
       << "no block is lent: the response may be long in coming";
 }
 

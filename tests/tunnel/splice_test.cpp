@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "proxy/net/ends/body_reader.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/descriptors.hpp"
 #include "tests/support/loopback.hpp"
@@ -223,7 +224,7 @@ TEST_F(SpliceTest, only_long_bodies_with_content_length_and_no_buffered_bytes_ar
     framing.length = length;
     net::BodyReader reader;
     reader.begin(*from.stream, buffer, framing);
-    return may_splice(reader, *to.stream);
+    return may_splice(reader.rest_on_socket(), *to.stream);
   };
   EXPECT_TRUE(response(Kind::length, 10'000'000, ""));
   EXPECT_FALSE(response(Kind::length, 10'000'000, "some"));

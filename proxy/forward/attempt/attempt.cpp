@@ -80,7 +80,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
 struct Conversation final : OvertakenRequest {
   /// Precondition: no byte of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
-      : Conversation(one, one.out, one.response.connection->stream(), number, begun) {}
+      : Conversation(one, one.out, one.response.connection->end(), number, begun) {}
 
   Upload& upload() override { return sending; }
   void begin(const Outgoing& out) {
@@ -96,7 +96,7 @@ struct Conversation final : OvertakenRequest {
   DeadPeerCheck dead_peer_check;
 
  private:
-  Conversation(OneAttempt& one, Outgoing& out, net::Stream& upstream, unsigned number, Instant begun)
+  Conversation(OneAttempt& one, Outgoing& out, net::UpstreamEnd& upstream, unsigned number, Instant begun)
       : last(last_lines(one.worker, out, number, *one.response.connection)),
         sending(one.worker.io.get_executor(), upstream, out.body, out.route.policy->idle_timeout),
         reader(one),
@@ -115,7 +115,7 @@ Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
 AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
-    failed = net::failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
+    failed = net::failure_of(connection.end().refusal(), Stage::send).value_or(failed);
   return {failed, report_of_unsent(out, number, connection.address())};
 }
 
@@ -163,8 +163,8 @@ bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& ou
 void note_sent(const Response& response, AttemptResult& result) {
   result.report.reused = response.connection->reused();
   result.report.sent =
-      response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
-  result.report.sent_bytes = response.connection->stream().sent_bytes();
+      response.connection->end().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+  result.report.sent_bytes = response.connection->end().sent_bytes();
   result.report.address = response.connection->address();
 }
 
@@ -230,7 +230,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   }
   const bool sent_early = sent_before_request(unread, response);
   auto talk = std::make_unique<Conversation>(one, start.number, begun);
-  net::AttemptCancel::Target target(cancel, response.connection->stream());
+  net::AttemptCancel::Target target(cancel, response.connection->end());
   net::AttemptCancel::Watched watched(cancel,
                                       response.connection->reused() ? &talk->dead_peer_check : nullptr);
   talk->begin(out);
@@ -240,7 +240,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   result.outcome = *final_outcome;
   talk->stall.end();
   watched.end();
-  response.connection->stream().end_limit();
+  response.connection->end().end_limit();
 
   if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);

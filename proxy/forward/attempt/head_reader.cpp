@@ -5,8 +5,8 @@
 #include "proxy/http/http1/codings.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/retry_hints/hint.hpp"
+#include "proxy/net/ends/read_head.hpp"
 #include "proxy/net/io/failure.hpp"
-#include "proxy/net/io/read_head.hpp"
 #include "proxy/policy/decision/decide.hpp"
 
 namespace reprise::forward {
@@ -56,7 +56,6 @@ void HeadReader::limit_head() {
 }
 
 Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const UploadStall& stall) const {
-  net::Stream& stream = response_.connection->stream();
   if (upload == UploadEnd::replay_lost) return {Stage::send, Cause::replay_lost};
   if (stall.ended_attempt()) {
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
@@ -65,14 +64,14 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const bool began = !response_.buffer.empty();
   const bool sending = upload != UploadEnd::sent;
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
-  const bool limit_hit = stream.take_limit_hit();
+  const bool limit_hit = upstream().take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : net::cause_of(error);
   // While the upload runs, only writes have a time limit. If a write reached this limit, the upstream did not
   // read the request in time. TCP_USER_TIMEOUT in the kernel may end the write a little earlier.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
-  return net::failure_of(stream.refusal(), stage).value_or(Failed{stage, cause});
+  return net::failure_of(upstream().refusal(), stage).value_or(Failed{stage, cause});
 }
 
 void HeadReader::begin(const Upload& upload) {

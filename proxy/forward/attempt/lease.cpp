@@ -46,7 +46,7 @@ policy::AttemptReport report_of_unsent(const Outgoing& out, unsigned number,
 }
 
 net::Unread unread_of(net::UpstreamConnection& connection) {
-  return connection.reused() ? net::Unread::nothing : connection.stream().unread();
+  return connection.reused() ? net::Unread::nothing : connection.end().unread();
 }
 
 Duration user_timeout_of(const Outgoing& out) {
@@ -82,7 +82,7 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
       connection = worker.pool.lease(carrier, out.freshness, out.recent, not_to);
     } while (connection != nullptr && connection->is_denied(filter));
   }
-  if (connection != nullptr) connection->stream().set_user_timeout(user_timeout_of(out));
+  if (connection != nullptr) connection->end().limit_unacknowledged(user_timeout_of(out));
   return connection;
 }
 
@@ -108,7 +108,7 @@ Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<I
   const Duration max_age = route.snapshot->settings.pool.max_age;
   if (max_age != policy::no_limit)
     response.connection->expire_at(net::Tick::now() + age_limit(max_age, worker.dice));
-  response.connection->stream().set_user_timeout(user_timeout_of(out));
+  response.connection->end().limit_unacknowledged(user_timeout_of(out));
   co_return std::nullopt;
 }
 

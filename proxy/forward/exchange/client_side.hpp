@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proxy/forward/tunnel/tunnel.hpp"
+#include "proxy/net/ends/body_reader.hpp"
 #include "proxy/net/io/block.hpp"
 #include "proxy/net/io/client_watch.hpp"
 #include "proxy/net/io/guarded_pointer.hpp"
@@ -21,7 +22,8 @@ struct OpenTunnel {
 /// References to the client's connection and to the objects that belong to this connection.
 struct ClientSide {
   net::Stream& stream;
-  net::Buffer& buffer;  ///< bytes that followed the request
+  net::Buffer& buffer;    ///< bytes that followed the request
+  net::BodyReader& body;  ///< reads the request's body
   net::Pause& pause;
   net::ClientWatch& watch;
   net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is a tunnel

@@ -173,8 +173,8 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
   } else {
     FullDuplex duplex(worker, request.out, response);
     if (response.sending != nullptr) co_await duplex.begin();
-    net::ClientWatch::Attempt watched(
-        client.watch, response.connection == nullptr ? nullptr : &response.connection->stream());
+    net::ClientWatch::Attempt watched(client.watch,
+                                      response.connection == nullptr ? nullptr : &response.connection->end());
     Relayed relayed =
         co_await relay(worker.pool, request.out, client.stream, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);

@@ -186,7 +186,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
     // This read also ends when the client leaves (row L17).
-    const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
+    const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->end());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }
   if (live_->kept) {
@@ -290,7 +290,7 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
 }
 
 Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
-  net::ClientWatch::Attempt watched(client_.watch, &resumption_->stream_of(rest.number));
+  net::ClientWatch::Attempt watched(client_.watch, &resumption_->end_of(rest.number));
   Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream, rest.number);
   watched.end();
   if (relayed.stalled && relayed.bytes == 0 && resumption_->is_awake()) {

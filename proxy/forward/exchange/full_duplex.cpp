@@ -1,7 +1,5 @@
 #include "proxy/forward/exchange/full_duplex.hpp"
 
-#include <array>
-
 namespace reprise::forward {
 
 FullDuplex::~FullDuplex() {
@@ -36,12 +34,9 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
   if (whole && response_.head.status < 400 && !upstream_has_closed && response_.is_sending()) {
     // The response is complete. Only a FIN, a reset or an unsolicited byte can still arrive from the
     // upstream.
-    std::array<char, 1> byte{};
     waits_for_end_ = true;
-    upstream().end_limit();
-    const auto [error, bytes] = co_await upstream().read_some(asio::buffer(byte));
+    silent = co_await upstream().wait_for_end();
     waits_for_end_ = false;
-    silent = bytes == 0;
   }
   const bool closed = response_.is_sending();
   co_await response_.stop_sending();

@@ -32,7 +32,7 @@ class FullDuplex final : UploadListener {
 
  private:
   void upload_ended(UploadEnd) override;
-  net::Stream& upstream() { return response_.connection->stream(); }
+  net::UpstreamEnd& upstream() { return response_.connection->end(); }
 
   Worker& worker_;
   const Outgoing& out_;

@@ -39,7 +39,7 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   take_early(early, client.buffer);
   // The read that returned the end of a streamed request body may also have returned bytes of the new
   // protocol.
-  take_early(early, request.out.body.read_beyond());
+  take_early(early, client.body.read_beyond());
   // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
   // receiver pauses, because this timeout also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;

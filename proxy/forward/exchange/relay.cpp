@@ -135,7 +135,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
   if (response.kept) co_return co_await relay_kept(out, client, head, response);
   const Duration idle = out.route.policy->idle_timeout;
   BodyWriter writer(sends_chunked(out.in, response), response.head);
-  net::BodyReader& reader = response.begin_body();
+  net::BodySource& reader = response.begin_body();
   writer.add_head(head);
   if (!response.body.empty()) writer.add_piece(response.body);
   net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
@@ -156,14 +156,14 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = stall_limit_of(out, response);
-    if (SplicePipe pipe = may_splice(reader, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
+    const net::BodySource::OnSocket rest = reader.rest_on_socket();
+    if (SplicePipe pipe = may_splice(rest, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};
-      const Spliced rest =
-          co_await splice(std::move(pipe), reader.stream(), client, reader.counted_left(), limits);
-      reader.skip(rest.bytes);
-      writer.count(rest.bytes);
-      if (rest.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
-      step = rest.step;
+      const Spliced spliced = co_await splice(std::move(pipe), *rest.socket, client, rest.bytes, limits);
+      reader.skip(spliced.bytes);
+      writer.count(spliced.bytes);
+      if (spliced.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+      step = spliced.step;
       continue;
     }
     step = co_await reader.next(*patience, piece);

@@ -44,7 +44,7 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) 
   Response& broken = response_of(delivered_);
   if (!stalled_ && goes_on) {
     stalled_part_ = delivered_;
-    stalled_.emplace(broken.connection->stream());
+    stalled_.emplace(broken.connection->end());
     stalled_->start();
   } else {
     broken.connection.reset();
@@ -111,8 +111,8 @@ Task<ErrorCode> Resumption::send(net::Stream& client, std::string_view piece) {
   co_return co_await client.write_all(pieces, out_.route.policy->idle_timeout);
 }
 
-net::Stream& Resumption::stream_of(unsigned number) {
-  return (has_stalled(number) ? response_of(stalled_part_) : response()).connection->stream();
+net::UpstreamEnd& Resumption::end_of(unsigned number) {
+  return (has_stalled(number) ? response_of(stalled_part_) : response()).connection->end();
 }
 
 void Resumption::begin_part(Part& part) {
@@ -139,14 +139,14 @@ Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsig
 Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part& part) {
   const policy::RoutePolicy& policy = *out_.route.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
-  net::BodyReader& reader = part.response.reader;
+  net::BodySource& reader = part.response.body_source();
   Rest& rest = part.rest;
   rest.sent = 0;
   for (;;) {
     std::string_view piece;
     net::BodyStep step = net::BodyStep::stalled;
     {
-      EndsRead ends(reader.stream());
+      EndsRead ends(part.response.connection->end());
       const StalledBody::Race race(stalled(), ends);
       step = co_await reader.next(stall, piece);
     }

@@ -37,8 +37,8 @@ class Resumption {
   /// sent. The result has `stalled` set if the body stalls. It also has `stalled` set, and no byte is sent,
   /// if an earlier stalled body continues before the first byte of this body arrives.
   Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
-  /// Returns the stream that carries the body of attempt `number`.
-  net::Stream& stream_of(unsigned number);
+  /// Returns the upstream's end that carries the body of attempt `number`.
+  net::UpstreamEnd& end_of(unsigned number);
   /// Returns the response of the running attempt.
   Response& response() { return part_of_attempt().response; }
 

@@ -6,14 +6,14 @@ namespace reprise::forward {
 
 void StalledBody::start() {
   runs_ = true;
-  stream_.end_limit();
-  asio::co_spawn(stream_.executor(), run(*this), or_abort);
+  upstream_.end_limit();
+  asio::co_spawn(upstream_.executor(), run(*this), or_abort);
 }
 
 Task<void> StalledBody::run(StalledBody& body) {
-  const ErrorCode error = co_await body.stream_.wait_readable();
+  const ErrorCode error = co_await body.upstream_.wait_readable();
   if (!body.stopping_) {
-    body.state_ = error || body.stream_.unread() == net::Unread::closed ? State::ended : State::awake;
+    body.state_ = error || body.upstream_.unread() == net::Unread::closed ? State::ended : State::awake;
     net::Cancellable* const other = body.other_.get();
     if (body.state_ == State::awake && other != nullptr) other->cancel();
   }
@@ -24,7 +24,7 @@ Task<void> StalledBody::run(StalledBody& body) {
 Task<void> StalledBody::stop() {
   stopping_ = true;
   if (!runs_) co_return;
-  stream_.end_read();
+  upstream_.end_read();
   while (runs_) co_await over_.until(Instant::max());
 }
 

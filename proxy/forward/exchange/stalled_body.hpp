@@ -4,13 +4,14 @@
 
 #include <optional>
 
+#include "proxy/net/ends/upstream_end.hpp"
 #include "proxy/net/io/guarded_pointer.hpp"
 #include "proxy/net/io/pause.hpp"
 
 namespace reprise::forward {
 
-/// Waits until the body continues or ends, without reading. Must be stopped before this object or the stream
-/// is destroyed.
+/// Waits until the body continues or ends, without reading. Must be stopped before this object or the
+/// upstream's end is destroyed.
 class StalledBody {
  public:
   enum class State : std::uint8_t {
@@ -19,7 +20,7 @@ class StalledBody {
     ended,  ///< closed or reset: no more bytes will arrive
   };
 
-  explicit StalledBody(net::Stream& stream) : stream_(stream), over_(stream.executor()) {}
+  explicit StalledBody(net::UpstreamEnd& upstream) : upstream_(upstream), over_(upstream.executor()) {}
   StalledBody(const StalledBody&) = delete;
   StalledBody& operator=(const StalledBody&) = delete;
 
@@ -44,7 +45,7 @@ class StalledBody {
  private:
   static Task<void> run(StalledBody& body);
 
-  net::Stream& stream_;
+  net::UpstreamEnd& upstream_;
   net::Pause over_;
   net::GuardedPointer<net::Cancellable> other_;
   State state_ = State::silent;
@@ -52,14 +53,14 @@ class StalledBody {
   bool stopping_ = false;
 };
 
-/// Ends a read of the stream and leaves the stream usable.
+/// Ends a read from the upstream, which stays usable.
 class EndsRead final : public net::Cancellable {
  public:
-  explicit EndsRead(net::Stream& stream) : stream_(stream) {}
-  void cancel() override { stream_.end_read(); }
+  explicit EndsRead(net::ResponseSource& upstream) : upstream_(upstream) {}
+  void cancel() override { upstream_.end_read(); }
 
  private:
-  net::Stream& stream_;
+  net::ResponseSource& upstream_;
 };
 
 }  // namespace reprise::forward

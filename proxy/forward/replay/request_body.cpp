@@ -10,30 +10,25 @@ namespace reprise::forward {
 
 using http::Framing;
 
-void RequestBody::begin(net::Stream& client, net::Buffer& buffer, ReplayStore& store,
-                        const http::RequestHead& head, HoldLimits limits) {
+void RequestBody::begin(net::BodySource& client, ReplayStore& store, const http::RequestHead& head,
+                        HoldLimits limits) {
   const Framing& framing = head.framing;
+  client_ = &client;
   store_ = &store;
   head_ = &head;
   framing_ = framing;
   limits_ = limits;
   wanted_ = limits.memory > 0 || limits.disk > 0;
   memory_ = Allotment(store.memory());
-  received_ = 0;
   waited_ = {};
   replayable_ = true;
   uncounted_ = false;
   unheld_ = {};
-  const bool counted = framing.kind == Framing::Kind::length;
-  if (counted && framing.length > 0 && framing.length <= buffer.size()) {
-    in_place_ = buffer.view().substr(0, static_cast<std::size_t>(framing.length));
-    buffer.consume(in_place_.size());
-    received_ = in_place_.size();
-  }
+  in_place_ = client.take_whole();
+  received_ = in_place_.size();
   over_limit_ = in_place_.size() > limits.in_place;
   // A body that is known to be too long for memory goes straight to disk.
-  if (counted && framing.length > limits.memory) limits_.memory = 0;
-  reader_.begin(client, buffer, framing);
+  if (framing.kind == Framing::Kind::length && framing.length > limits.memory) limits_.memory = 0;
 }
 
 void RequestBody::end() {
@@ -45,7 +40,8 @@ void RequestBody::end() {
   received_ = 0;
   over_limit_ = wanted_ = uncounted_ = cancelled_ = false;
   waited_ = {};
-  reader_.end();
+  if (client_ != nullptr) client_->end();
+  client_ = nullptr;
 }
 
 void RequestBody::release_held() {
@@ -115,20 +111,20 @@ std::unique_ptr<ReplayReader> RequestBody::read_stored() {
 }
 
 void RequestBody::append_trailers(std::string& out) const {
-  http::append_trailers(reader_.trailers(), head_->fields, out);
+  http::append_trailers(client_->trailers(), head_->fields, out);
 }
 
 Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) {
-    // The response may take long, so the reader's memory is released now.
-    reader_.give_back();
+    // The response may take long, so the source's memory is released now.
+    client_->give_back();
     co_return net::BodyStep::end;
   }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
     co_return net::BodyStep::stalled;
   }
   if (unheld_.empty()) {
-    const net::BodyStep step = co_await reader_.next(idle, unheld_);
+    const net::BodyStep step = co_await client_->next(idle, unheld_);
     if (step != net::BodyStep::piece) {
       unheld_ = {};
       co_return step;
@@ -179,7 +175,7 @@ Task<net::BodyStep> RequestBody::count(Duration idle) {
       co_return net::BodyStep::stalled;
     }
     std::string_view piece;
-    step = co_await reader_.next(idle, piece);
+    step = co_await client_->next(idle, piece);
     if (step != net::BodyStep::piece) continue;
     if (received_ + piece.size() > limits_.most) {
       unheld_ = piece;

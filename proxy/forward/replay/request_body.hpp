@@ -9,7 +9,8 @@
 
 #include "proxy/forward/replay/replay_file.hpp"
 #include "proxy/forward/replay/replay_reader.hpp"
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/http/message/head.hpp"
+#include "proxy/net/ends/body_source.hpp"
 
 namespace reprise::forward {
 
@@ -34,10 +35,9 @@ class RequestBody final : public net::Cancellable {
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
 
-  /// Starts a body. `buffer` holds the bytes after the head, and receives what is read beyond the body. All
-  /// references must outlive the use of the body.
-  void begin(net::Stream& client, net::Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
-             HoldLimits);
+  /// Starts a body that is read from `client`. Precondition: nothing of it was read. All references must
+  /// outlive the use of the body.
+  void begin(net::BodySource& client, ReplayStore& store, const http::RequestHead& head, HoldLimits);
   /// Call before the first byte is sent upstream. A body over its limit is not replayable from then on.
   void sending_begins() { replayable_ = replayable_ && !over_limit_; }
   /// Releases what is held and prepares for another `begin`.
@@ -46,7 +46,9 @@ class RequestBody final : public net::Cancellable {
   bool has_body() const { return framing_.kind != http::Framing::Kind::none; }
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
   /// Returns true if the whole body was read from the client.
-  bool complete() const { return in_place() || (unheld_.empty() && reader_.complete()); }
+  bool complete() const {
+    return client_ == nullptr || in_place() || (unheld_.empty() && client_->complete());
+  }
   /// Returns true if every byte that `next` has returned is held, so that an attempt can send the body again.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
   /// Returns true if the whole body is in memory and within its limit. A rule may read `held` only then.
@@ -64,11 +66,10 @@ class RequestBody final : public net::Cancellable {
   /// Returns why `next` or `count` returned `malformed`.
   http::Rejection malformation() const {
     if (received_ + unheld_.size() > limits_.most) return http::Rejection::content_too_large;
-    return uncounted_ ? http::Rejection::length_required : reader_.malformation();
+    return uncounted_ ? http::Rejection::length_required : client_->malformation();
   }
-  net::Stream& client() { return reader_.stream(); }
-  /// Returns the bytes that were read beyond the end of the body (see BodyReader::read_beyond).
-  net::Buffer& read_beyond() { return reader_.read_beyond(); }
+  /// Ends the pending read from the client. Later reads work.
+  void end_read() { client_->end_read(); }
 
   /// Reads the next piece from the client, or from the bytes that came with the head, and holds it. `piece`
   /// is valid until the next call. Waits for a disk that is slower than the client. Returns `stalled` if
@@ -95,9 +96,9 @@ class RequestBody final : public net::Cancellable {
   bool is_for_disk() const;
   Task<bool> take_block(Allotment& block);
   std::size_t part_that_is_held() const;
-  asio::any_io_executor executor() { return reader_.stream().executor(); }
+  asio::any_io_executor executor() { return client_->executor(); }
 
-  net::BodyReader reader_;
+  net::BodySource* client_ = nullptr;  ///< null outside of `begin` and `end`
   ReplayStore* store_ = nullptr;
   const http::RequestHead* head_ = nullptr;
   http::Framing framing_;

@@ -6,8 +6,6 @@
 namespace reprise::forward {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
-
 UploadEnd end_of(const ErrorCode& error) {
   if (!error) return UploadEnd::running;
   return error == asio::error::timed_out ? UploadEnd::upstream_stalled : UploadEnd::upstream_failed;
@@ -15,51 +13,34 @@ UploadEnd end_of(const ErrorCode& error) {
 
 }  // namespace
 
-Upload::Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle)
+Upload::Upload(asio::any_io_executor executor, net::RequestSink& upstream, RequestBody& body, Duration idle)
     : executor_(std::move(executor)), upstream_(upstream), body_(body), idle_(idle) {}
 
+// The held body bytes are sent from byte 0; earlier attempts may have sent them already.
 void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener) {
-  pending_.add(head);
-  pending_.add(last_lines);
-  gather_held();
+  const bool whole = body_.complete() && body_.stored() == 0;
+  const std::string last_trailers = whole ? trailers() : std::string();
+  const net::RequestOpening opening{head, last_lines, body_.held(), body_.chunked(), whole, last_trailers};
   body_.sending_begins();
-  const ErrorCode error = upstream_.write_now(pending_);
+  const ErrorCode error = upstream_.open(opening);
   if (error) {
     end_ = UploadEnd::upstream_failed;
-  } else if (pending_.empty() && body_.complete() && body_.stored() == 0) {
+  } else if (whole && upstream_.all_sent()) {
     end_ = UploadEnd::sent;
   } else {
     listener_ = &listener;
     // A slow upstream is not dead: its receive window may stay closed for up to `idle` while it reads a body.
-    usual_timeout_ = upstream_.user_timeout();
-    upstream_.set_user_timeout(idle_);
+    upstream_.begin_pauses(idle_);
     joined_.emplace(executor_);
     asio::co_spawn(executor_, run(*this), or_abort);
   }
 }
 
-// Queues the held body bytes from byte 0, which earlier attempts may have sent already. If the body is
-// chunked, the bytes become one chunk.
-void Upload::gather_held() {
-  const std::string_view held = body_.held();
-  if (body_.chunked() && !held.empty()) {
-    http::write_chunk_size(held.size(), size_line_);
-    pending_.add(size_line_);
-    pending_.add(held);
-    pending_.add(line_end);
-  } else {
-    pending_.add(held);
-  }
-  if (!body_.complete() || !body_.chunked() || body_.stored() > 0) return;
-  gather_last();
-  last_is_gathered_ = true;
-}
-
-void Upload::gather_last() {
-  std::string trailers;
-  body_.append_trailers(trailers);
-  http::write_last_chunk(trailers, last_chunk_);
-  pending_.add(last_chunk_);
+// Returns the trailer lines for the upstream. Precondition: the body is complete.
+std::string Upload::trailers() const {
+  std::string lines;
+  if (body_.chunked()) body_.append_trailers(lines);
+  return lines;
 }
 
 Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
@@ -68,13 +49,13 @@ Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); 
 // bytes, because the connection accepts no further writes.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
-  upstream_.set_user_timeout(usual_timeout_);
+  upstream_.end_pauses();
   if (!stopping_ && listener_ != nullptr) listener_->upload_ended(end);
   joined_->cancel();
 }
 
 Task<UploadEnd> Upload::pump() {
-  if (const ErrorCode error = co_await upstream_.write_all(pending_, idle_)) co_return end_of(error);
+  if (const ErrorCode error = co_await upstream_.send_rest(idle_)) co_return end_of(error);
   if (body_.stored() > 0) {
     const UploadEnd sent = co_await send_stored();
     if (sent != UploadEnd::running) co_return sent;
@@ -114,25 +95,11 @@ Task<UploadEnd> Upload::send_stored() {
 }
 
 Task<UploadEnd> Upload::send_piece(std::string_view piece) {
-  pending_ = net::Gather();
-  if (body_.chunked()) {
-    size_line_.clear();
-    http::write_chunk_size(piece.size(), size_line_);
-    pending_.add(size_line_);
-    pending_.add(piece);
-    pending_.add(line_end);
-  } else {
-    pending_.add(piece);
-  }
-  const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
-  co_return end_of(error);
+  co_return end_of(co_await upstream_.send_piece(piece, idle_));
 }
 
 Task<UploadEnd> Upload::send_last() {
-  if (!body_.chunked() || last_is_gathered_) co_return UploadEnd::sent;
-  pending_ = net::Gather();
-  gather_last();
-  const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
+  const ErrorCode error = co_await upstream_.send_end(trailers(), idle_);
   co_return error ? end_of(error) : UploadEnd::sent;
 }
 
@@ -141,8 +108,8 @@ Task<void> Upload::stop() {
   assert(joined_);
   stopping_ = true;
   // Stops only the sending, because the body of an early response may still have to be read (row C5).
-  upstream_.end_writing();
-  body_.client().end_read();
+  upstream_.end_sending();
+  body_.end_read();
   body_.cancel();
   if (stored_ != nullptr) stored_->cancel();
   if (end_ == UploadEnd::running) co_await joined_->until(Instant::max());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "proxy/forward/replay/request_body.hpp"
+#include "proxy/net/ends/upstream_end.hpp"
 #include "proxy/net/io/pause.hpp"
 
 namespace reprise::forward {
@@ -37,7 +38,7 @@ class UploadListener {
 /// stopped (joined) before it is destroyed.
 class Upload {
  public:
-  Upload(asio::any_io_executor executor, net::Stream& upstream, RequestBody& body, Duration idle);
+  Upload(asio::any_io_executor executor, net::RequestSink& upstream, RequestBody& body, Duration idle);
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
@@ -54,8 +55,7 @@ class Upload {
 
  private:
   static Task<void> run(Upload& upload);
-  void gather_held();
-  void gather_last();
+  std::string trailers() const;
   Task<UploadEnd> pump();
   Task<UploadEnd> send_stored();
   Task<UploadEnd> send_piece(std::string_view piece);
@@ -64,16 +64,11 @@ class Upload {
 
   asio::any_io_executor executor_;
   std::optional<net::Pause> joined_;  ///< set if the second coroutine was started
-  net::Stream& upstream_;
+  net::RequestSink& upstream_;
   RequestBody& body_;
   Duration idle_;
-  Duration usual_timeout_{};  ///< the connection's timeout outside of uploads
   UploadListener* listener_ = nullptr;
   std::unique_ptr<ReplayReader> stored_;  ///< set while the bytes held on disk are sent
-  net::Gather pending_;
-  std::string size_line_;
-  std::string last_chunk_;
-  bool last_is_gathered_ = false;
   bool stopping_ = false;
   UploadEnd end_ = UploadEnd::running;
 };

@@ -11,10 +11,10 @@ void DeadPeerCheck::check_liveness() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
   if (!in_time || !response_.buffer.empty() || out_.bound || !out_.may_be_repeated()) return;
-  net::Stream& stream = response_.connection->stream();
-  if (!stream.seems_dead(now - begun_)) return;
+  net::UpstreamEnd& upstream = response_.connection->end();
+  if (!upstream.seems_dead(now - begun_)) return;
   found_ = true;
-  stream.end_read();
+  upstream.end_read();
 }
 
 void DeadPeerCheck::attribute_failure(net::Pool& pool, policy::Failed& failed) const {

@@ -25,7 +25,7 @@ class Holder {
   /// Returns `piece` if a limit was reached.
   Task<net::BodyStep> read(Duration idle, Instant until);
   const policy::BodyPredicate* listed_by(net::BodyStep end) const;
-  net::BodyReader& reader() { return reader_; }
+  net::BodySource& reader() { return reader_; }
 
  private:
   void take(net::BodyStep step, std::string_view piece) {
@@ -37,7 +37,7 @@ class Holder {
 
   const policy::HoldPolicy& hold_;
   Response& response_;
-  net::BodyReader& reader_;
+  net::BodySource& reader_;
   const BodyKind kind_;
   const std::size_t most_;
   http::FirstEvent event_;

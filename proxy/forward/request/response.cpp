@@ -26,7 +26,7 @@ void apply_keep_alive(net::UpstreamConnection& connection, const http::ResponseH
 
 }  // namespace
 
-net::BodyReader& Response::begin_body() {
+net::BodySource& Response::begin_body() {
   if (begun) {
     reader.lie_behind(buffer);
   } else {
@@ -88,7 +88,7 @@ void finish_connection(net::Pool& pool, Response& response, bool surplus) {
 }
 
 Task<void> keep_response(net::Pool& pool, Response& response, std::size_t most, Instant until) {
-  net::BodyReader& reader = response.begin_body();
+  net::BodySource& reader = response.begin_body();
   bool whole = false;
   for (;;) {
     std::string_view piece;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "proxy/forward/replay/upload.hpp"
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/ends/body_reader.hpp"
 #include "proxy/net/upstream/pool.hpp"
 
 namespace reprise::forward {
@@ -40,7 +40,9 @@ struct Response {
 
   bool any() const { return number != 0; }
   /// Returns the reader of the body. If a part of the body was read, the reader continues after `body`.
-  net::BodyReader& begin_body();
+  net::BodySource& begin_body();
+  /// Returns the same reader. Precondition: `begin_body` was called.
+  net::BodySource& body_source() { return reader; }
   /// Returns true while the request is still being sent.
   bool is_sending() const { return sending != nullptr && sending->upload().end() == UploadEnd::running; }
   /// Stops sending the request. Afterwards the connection can only be read from, unless the whole request was

@@ -19,7 +19,7 @@ class UploadStall final : public net::Timed {
  public:
   /// All arguments must outlive this object. `head_bytes`: size of the request's head, which is sent first.
   UploadStall(net::Tick& tick, const Outgoing& out, std::uint64_t head_bytes, const Upload& upload,
-              net::Stream& upstream, std::optional<Instant> deadline)
+              net::UpstreamEnd& upstream, std::optional<Instant> deadline)
       : tick_(tick),
         out_(out),
         upload_(upload),
@@ -40,7 +40,7 @@ class UploadStall final : public net::Timed {
   net::Tick& tick_;
   const Outgoing& out_;
   const Upload& upload_;
-  net::Stream& upstream_;
+  net::UpstreamEnd& upstream_;
   std::optional<Instant> deadline_;
   std::uint64_t head_bytes_;
   std::optional<Instant> waiting_since_;  ///< time at which unacknowledged bytes were first seen

@@ -77,7 +77,7 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
 void plan_body(ServedClient& client, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);
-  out.body.begin(client.stream, client.buffer, client.worker.shared.replay, request.in.head, limits);
+  out.body.begin(client.begin_body(request.in.head), client.worker.shared.replay, request.in.head, limits);
   out.freshness = freshness_of(out, limits, client.non_repeatable_upstream);
   if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();
 }
@@ -159,7 +159,8 @@ void plan_tunnel(ServedClient& client, Request& request, const StreamProtocol& p
   route.facts = read_facts(request.out, true);
   // A CONNECT has no effect upstream except the dial, so repeating it is always safe.
   route.facts.idempotent = policy::Idempotency::yes;
-  request.out.body.begin(client.stream, client.buffer, client.worker.shared.replay, request.in.head, {});
+  request.out.body.begin(client.begin_body(request.in.head), client.worker.shared.replay, request.in.head,
+                         {});
 }
 
 void route_by_name(Request& request, TunnelRequest& tunnel, std::string host) {

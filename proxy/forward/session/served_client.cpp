@@ -38,6 +38,11 @@ ClientConnection ServedClient::release() {
   return {stream.release(), listener, role, ends, std::move(place_), non_repeatable_upstream, had_request};
 }
 
+net::BodySource& ServedClient::begin_body(const http::RequestHead& head) {
+  body_.begin(stream, buffer, head.framing);
+  return body_;
+}
+
 std::unique_ptr<Request> ServedClient::begin_request() {
   auto request = worker.lend_request();
   request->in.client = name();

@@ -26,7 +26,9 @@ class ServedClient final : public IdleClient, public ClientSession {
     Watch& operator=(const Watch&) = delete;
 
     /// Returns the exchange's view of the client.
-    ClientSide side() { return {client_.stream, client_.buffer, client_.pause_, watch_, client_.tunnel_}; }
+    ClientSide side() {
+      return {client_.stream, client_.buffer, client_.body_, client_.pause_, watch_, client_.tunnel_};
+    }
 
    private:
     ServedClient& client_;
@@ -48,6 +50,8 @@ class ServedClient final : public IdleClient, public ClientSession {
   ClientConnection release();
   /// Borrows a request from the worker and fills in client, listener and configuration.
   std::unique_ptr<Request> begin_request();
+  /// Starts to read the body of the request with that head.
+  net::BodySource& begin_body(const http::RequestHead&);
   /// Clears the request and returns it to the worker.
   void end_request(std::unique_ptr<Request>);
   /// Pins the current configuration snapshot to the request.
@@ -81,6 +85,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   bool close_for_room() override;
 
  private:
+  net::BodyReader body_;
   net::Pause pause_;
   std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;

@@ -10,7 +10,7 @@
 #include "proxy/forward/session/stream_session.hpp"
 #include "proxy/http/http1/max_forwards_response.hpp"
 #include "proxy/http/http1/parse.hpp"
-#include "proxy/net/io/read_head.hpp"
+#include "proxy/net/ends/read_head.hpp"
 
 namespace reprise::forward {
 

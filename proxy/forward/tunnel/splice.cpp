@@ -153,8 +153,8 @@ std::size_t SplicePipe::drain(int socket, ErrorCode& error) {
   return bytes;
 }
 
-bool may_splice(net::BodyReader& reader, const net::Stream& to) {
-  return reader.counted_left() >= worthwhile_bytes && reader.stream().is_socket() && to.is_socket();
+bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream& to) {
+  return rest.socket != nullptr && rest.bytes >= worthwhile_bytes && to.is_socket();
 }
 
 Task<Spliced> splice(SplicePipe pipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,

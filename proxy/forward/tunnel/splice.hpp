@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/ends/body_source.hpp"
 
 namespace reprise::forward {
 
@@ -60,10 +60,9 @@ struct Spliced {
   std::uint64_t bytes = 0;  ///< bytes that the kernel accepted for the client
 };
 
-/// Returns true if the rest of the body can be spliced and is long enough to save time. Both ends must be
-/// plain sockets, the length of the body must be known, no byte of the body may be buffered, and the body
-/// must be passed unchanged.
-bool may_splice(net::BodyReader&, const net::Stream& to);
+/// Returns true if the rest of a body can be spliced and is long enough to save time. Both ends must be plain
+/// sockets, and the body must be passed unchanged.
+bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream& to);
 
 /// The longest time without progress, for each side.
 struct SpliceLimits {

@@ -8,8 +8,8 @@
 #include "proxy/http/message/interims.hpp"
 #include "proxy/net/dial/dial.hpp"
 #include "proxy/net/dial/secure.hpp"
+#include "proxy/net/ends/read_head.hpp"
 #include "proxy/net/io/failure.hpp"
-#include "proxy/net/io/read_head.hpp"
 #include "proxy/net/upstream/warning.hpp"
 
 namespace reprise::net {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/io/body_step.hpp"
 #include "proxy/net/io/link.hpp"
 #include "proxy/net/io/task.hpp"
 #include "proxy/policy/decision/outcome.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/net/ends/http1_upstream.hpp"
 #include "proxy/net/io/stream.hpp"
 #include "proxy/net/upstream/address_filter.hpp"
 #include "proxy/net/upstream/budget_table.hpp"
@@ -44,7 +45,10 @@ class UpstreamConnection final : public Timed {
   UpstreamConnection(Pool&, std::shared_ptr<Upstream>, std::unique_ptr<Stream>);
   ~UpstreamConnection() override;
 
+  /// Returns the connection itself, for byte streams.
   Stream& stream() { return *stream_; }
+  /// Returns the end that carries requests.
+  UpstreamEnd& end() { return end_; }
   /// Returns true once the connection has carried a request. If such a connection ends, the server may have
   /// closed it only because it was idle.
   bool reused() const { return reused_; }
@@ -79,6 +83,7 @@ class UpstreamConnection final : public Timed {
   Pool& pool_;
   std::shared_ptr<Upstream> upstream_;
   std::unique_ptr<Stream> stream_;
+  Http1Upstream end_{*stream_};
   Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();

@@ -1,5 +1,5 @@
 // Tests BodyReader: every framing, every kind of end, and that no byte after the body is consumed.
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/ends/body_reader.hpp"
 
 #include <cstring>
 #include <thread>

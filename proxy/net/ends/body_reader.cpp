@@ -1,4 +1,4 @@
-#include "proxy/net/io/body_reader.hpp"
+#include "proxy/net/ends/body_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,8 +29,19 @@ void BodyReader::end() {
   complete_ = true;
 }
 
-std::uint64_t BodyReader::counted_left() const {
-  return framing_.kind == Framing::Kind::length && !has_surplus() ? left_ : 0;
+std::string_view BodyReader::take_whole() {
+  const bool counted = framing_.kind == Framing::Kind::length && left_ > 0;
+  if (!counted || left_ > behind_head_->size()) return {};
+  const std::string_view whole = behind_head_->view().substr(0, static_cast<std::size_t>(left_));
+  behind_head_->consume(whole.size());
+  skip(left_);
+  return whole;
+}
+
+BodySource::OnSocket BodyReader::rest_on_socket() {
+  const bool counted = framing_.kind == Framing::Kind::length;
+  if (!counted || has_surplus() || !stream_->is_socket()) return {};
+  return {stream_, left_};
 }
 
 void BodyReader::skip(std::uint64_t bytes) {
