@@ -224,7 +224,7 @@ TEST_F(SpliceTest, only_long_bodies_with_content_length_and_no_buffered_bytes_ar
     framing.length = length;
     net::BodyReader reader;
     reader.begin(*from.stream, buffer, framing);
-    return may_splice(reader.rest_on_socket(), *to.stream);
+    return may_splice(reader.rest_on_socket(), to.stream.get());
   };
   EXPECT_TRUE(response(Kind::length, 10'000'000, ""));
   EXPECT_FALSE(response(Kind::length, 10'000'000, "some"));

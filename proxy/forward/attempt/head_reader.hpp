@@ -48,7 +48,7 @@ class HeadReader final : public UploadListener {
 
   Worker& worker_;
   Outgoing& out_;
-  net::Stream* client_;
+  net::ClientEnd* client_;
   net::AttemptCancel& stop_;
   std::optional<Instant> deadline_;
   Response& response_;

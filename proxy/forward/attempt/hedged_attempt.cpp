@@ -18,7 +18,7 @@ policy::AttemptReport report_of_slow(const Outgoing& out, unsigned number) {
   return {false, policy::Sent::maybe, body.complete() && body.replayable(), out.judge_now(), number};
 }
 
-void HedgedAttempt::start(const policy::Start& start, net::Stream* client, Response& response) {
+void HedgedAttempt::start(const policy::Start& start, net::ClientEnd* client, Response& response) {
   Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
   assert(runner.state == State::idle);
   runner.number = start.number;
@@ -27,7 +27,8 @@ void HedgedAttempt::start(const policy::Start& start, net::Stream* client, Respo
   asio::co_spawn(worker_.io.get_executor(), run(*this, runner, start, client), or_abort);
 }
 
-Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, net::Stream* client) {
+Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start,
+                              net::ClientEnd* client) {
   OneAttempt one{race.worker_, race.out_, client, runner.cancel, race.deadline_, *runner.response};
   co_await attempt(one, start);
   runner.result = one.result;

@@ -28,7 +28,7 @@ class HedgedAttempt final : public net::Cancellable {
 
   /// Starts an attempt; at most two attempts can be started. `client` gets the interim responses. `client` is
   /// null for the hedged copy, because only one attempt may pass interim responses.
-  void start(const policy::Start&, net::Stream* client, Response&);
+  void start(const policy::Start&, net::ClientEnd* client, Response&);
   /// Waits until an attempt ends, and returns that attempt. Returns each attempt once. Null if no attempt has
   /// ended by `due`.
   Task<Runner*> next_end(Instant due);
@@ -47,7 +47,7 @@ class HedgedAttempt final : public net::Cancellable {
   void check_liveness() override;
 
  private:
-  static Task<void> run(HedgedAttempt&, Runner&, policy::Start, net::Stream* client);
+  static Task<void> run(HedgedAttempt&, Runner&, policy::Start, net::ClientEnd* client);
 
   Worker& worker_;
   Outgoing& out_;

@@ -7,6 +7,7 @@
 #include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/forward/worker/worker.hpp"
+#include "proxy/net/ends/client_end.hpp"
 #include "proxy/net/io/attempt_cancel.hpp"
 #include "proxy/policy/decision/exchange.hpp"
 
@@ -30,8 +31,8 @@ struct AttemptResult {
 /// Holds references to objects that must outlive the attempt.
 struct OneAttempt {
   Worker& worker;
-  Outgoing& out;        ///< the request
-  net::Stream* client;  ///< receives interim responses; null: they are discarded
+  Outgoing& out;           ///< the request
+  net::ClientEnd* client;  ///< receives interim responses; null: they are discarded
   net::AttemptCancel& cancel;
   /// Deadline of an attempt that may be repeated. For any other attempt, it limits only the time to get a
   /// connection.

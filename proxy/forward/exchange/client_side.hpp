@@ -3,8 +3,9 @@
 
 #include "proxy/forward/tunnel/tunnel.hpp"
 #include "proxy/net/ends/body_reader.hpp"
+#include "proxy/net/ends/client_end.hpp"
+#include "proxy/net/ends/client_watch.hpp"
 #include "proxy/net/io/block.hpp"
-#include "proxy/net/io/client_watch.hpp"
 #include "proxy/net/io/guarded_pointer.hpp"
 #include "proxy/net/io/pause.hpp"
 #include "proxy/net/upstream/pool.hpp"
@@ -21,7 +22,8 @@ struct OpenTunnel {
 
 /// References to the client's connection and to the objects that belong to this connection.
 struct ClientSide {
-  net::Stream& stream;
+  net::ClientEnd& end;    ///< takes the response
+  net::Stream& stream;    ///< carries bytes once the exchange is a tunnel
   net::Buffer& buffer;    ///< bytes that followed the request
   net::BodyReader& body;  ///< reads the request's body
   net::Pause& pause;

@@ -65,28 +65,34 @@ void write_received_status(const Worker& worker, const Ledger& ledger, int statu
   lines.append("\r\n");
 }
 
-// Sends `text`, a complete generated response. `status`: the status in `text`.
-Task<Served> send_own(OneExchange& one, std::string_view text, int status, bool keep_alive) {
+// Returns the result of sending a generated response. `error`: why it could not be sent.
+Served own_response(int status, bool keep_alive, const ErrorCode& error) {
   Served served;
   served.status = status;
   served.own_response = true;
-  served.keep_alive = keep_alive;
-  net::Gather pieces;
-  pieces.add(text);
-  if (co_await one.client.stream.write_all(pieces, one.request.route.snapshot->settings.timers.header)) {
-    served.ending = telemetry::Ending::client_gone;
-    served.keep_alive = false;
-  }
-  co_return served;
+  served.keep_alive = keep_alive && !error;
+  if (error) served.ending = telemetry::Ending::client_gone;
+  return served;
 }
 
-Task<Served> send_reply(OneExchange& one, const http::Reply& reply, bool keep_alive) {
-  const http::RequestHead& head = one.request.in.head;
+Task<Served> send_reply(OneExchange& one, http::Reply reply, bool keep_alive) {
   Responses& responses = one.request.responses;
+  net::ClientEnd& client = one.client.end;
   responses.head.clear();
-  http::write_reply(reply, one.worker.date(), responses.own_fields, !keep_alive, head.method == "HEAD",
-                    responses.head);
-  return send_own(one, responses.head, reply.status, keep_alive);
+  http::write_reply_head(reply, one.worker.date(), responses.own_fields, !keep_alive, responses.head);
+  client.add_head(responses.head, false);
+  if (one.request.in.head.method != "HEAD" && !reply.body.empty()) client.add_piece(reply.body);
+  client.add_end({});
+  const ErrorCode error = co_await client.send_rest(one.request.route.snapshot->settings.timers.header);
+  co_return own_response(reply.status, keep_alive, error);
+}
+
+// Sends a failure in the client's own protocol, for example SOCKS. `status`: what an HTTP client would get.
+Task<Served> send_in_own_protocol(OneExchange& one, std::string_view bytes, int status) {
+  net::Gather pieces;
+  pieces.add(bytes);
+  const Duration limit = one.request.route.snapshot->settings.timers.header;
+  co_return own_response(status, false, co_await one.client.stream.write_all(pieces, limit));
 }
 
 void write_response_head(Worker& worker, Request& request, const Response& response, bool stays_open) {
@@ -119,14 +125,13 @@ Task<Served> refuse_proxy_authentication(OneExchange& one) {
       by_parent ? "reprise: the parent proxy asked for authentication (407): correct the user name and "
                   "password in the key parent\n"
                 : "reprise: the upstream asked for proxy authentication (407), which only a proxy may do\n";
-  return send_reply(one, reply, may_stay_open_after_reply(one));
+  return send_reply(one, std::move(reply), may_stay_open_after_reply(one));
 }
 
 // Sends the 101 and relays bytes from then on.
 Task<void> deliver_upgrade(OneExchange& one, Response& response, Delivered& delivered) {
-  net::Gather pieces;
-  pieces.add(one.request.responses.head);
-  if (co_await one.client.stream.write_all(pieces, one.request.route.policy->idle_timeout)) {
+  one.client.end.add_head(one.request.responses.head, false);
+  if (co_await one.client.end.send_rest(one.request.route.policy->idle_timeout)) {
     delivered.end = Relayed::End::client_gone;
     co_return;
   }
@@ -175,12 +180,11 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     if (response.sending != nullptr) co_await duplex.begin();
     net::ClientWatch::Attempt watched(client.watch,
                                       response.connection == nullptr ? nullptr : &response.connection->end());
-    Relayed relayed =
-        co_await relay(worker.pool, request.out, client.stream, request.responses.head, response);
+    Relayed relayed = co_await relay(worker.pool, request.out, client.end, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the upstream connection may serve another request by now
     if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
-    count_limit(worker.shared.metrics, relayed, client.stream);
+    count_limit(worker.shared.metrics, relayed, client.end);
     delivered.end = relayed.end;
     // If no body byte was sent, the head was not sent either, so the client saw no status.
     if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;
@@ -197,7 +201,7 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
   Request& request = one.request;
   write_own_fields(one.worker, request);
   const Ledger& ledger = request.ledger();
-  const http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
+  http::Reply reply = http::failure_reply(ledger, gateway_timeout, one.worker.shared.pseudonym);
   if (const TunnelRequest* const tunnel = request.tunnel()) {
     // A client that does not speak HTTP (SOCKS, for example) gets the failure in its own protocol. The log
     // then has the status that an HTTP client would get.
@@ -205,9 +209,9 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
     std::string& text = request.responses.head;
     text.clear();
     if (tunnel->protocol->append_failed(failed == nullptr ? policy::Cause::cancelled : failed->cause, text))
-      return send_own(one, text, reply.status, false);
+      return send_in_own_protocol(one, text, reply.status);
   }
-  return send_reply(one, reply, may_stay_open_after_reply(one));
+  return send_reply(one, std::move(reply), may_stay_open_after_reply(one));
 }
 
 Task<Served> deliver_rejection(OneExchange& one, http::Rejection cause) {
@@ -215,10 +219,10 @@ Task<Served> deliver_rejection(OneExchange& one, http::Rejection cause) {
   std::string& own_fields = one.request.responses.own_fields;
   worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   own_fields.clear();
-  const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
+  http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
   if (shows_outcome(*one.request.route.policy)) append_reason(reply.reason, own_fields);
   log_rejection(worker, one.request, reply, cause);
-  return send_reply(one, reply, false);
+  return send_reply(one, std::move(reply), false);
 }
 
 }  // namespace reprise::forward

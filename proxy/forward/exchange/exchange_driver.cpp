@@ -99,7 +99,7 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
   const net::ClientWatch::Attempt watched(client_.watch, &race);
-  race.start(start, &client_.stream, request_.responses.live);
+  race.start(start, &client_.end, request_.responses.live);
   Response* latest = nullptr;
   while (actions_.size() == 0 && race.goes_on()) {
     const HedgedAttempt::Runner* ended = co_await race.next_end(machine_.hedge_at().value_or(Instant::max()));
@@ -291,13 +291,13 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
 
 Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
   net::ClientWatch::Attempt watched(client_.watch, &resumption_->end_of(rest.number));
-  Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream, rest.number);
+  Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.end, rest.number);
   watched.end();
   if (relayed.stalled && relayed.bytes == 0 && resumption_->is_awake()) {
     body_went_on({});
     co_return;
   }
-  count_limit(worker_.shared.metrics, relayed, client_.stream);
+  count_limit(worker_.shared.metrics, relayed, client_.end);
   served_.response_bytes += relayed.bytes;
   if (relayed.end == Relayed::End::broken && client_.watch.client_reset())
     relayed.end = Relayed::End::client_gone;
@@ -321,8 +321,8 @@ Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
   if (is_framed_) co_return;  // the session sends a FIN, and the framing shows that the response was cut
-  co_await until_all_is_acknowledged(client_.stream, client_.pause);
-  client_.stream.cut();
+  co_await until_all_is_acknowledged(client_.end, client_.pause);
+  client_.end.cut();
 }
 
 Task<void> ExchangeDriver::obey(const policy::Leave&) {
@@ -337,7 +337,7 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
 // RST for RST. So the client observes the same as without a proxy.
 void ExchangeDriver::end_like_upstream() {
   const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
-  if (failed.cause == policy::Cause::reset) client_.stream.cut();
+  if (failed.cause == policy::Cause::reset) client_.end.cut();
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
 }
@@ -345,7 +345,7 @@ void ExchangeDriver::end_like_upstream() {
 // Ends the exchange when the client got no complete response, neither the upstream's nor a generated one.
 void ExchangeDriver::end_without_response(telemetry::Ending ending) {
   // A slow client may still be reading: a partial response must not look complete (row I5).
-  if (ending == telemetry::Ending::cut || response_begun_) client_.stream.cut();
+  if (ending == telemetry::Ending::cut || response_begun_) client_.end.cut();
   served_.ending = ending;
   served_.keep_alive = false;
 }

@@ -49,7 +49,7 @@ class ExchangeDriver {
   struct LoneAttempt {
     LoneAttempt(const OneExchange& exchange, std::optional<Instant> deadline, Response& response)
         : watched(exchange.client.watch, &cancel),
-          one{exchange.worker, exchange.request.out, &exchange.client.stream, cancel, deadline, response} {}
+          one{exchange.worker, exchange.request.out, &exchange.client.end, cancel, deadline, response} {}
     net::AttemptCancel cancel;
     net::ClientWatch::Attempt watched;
     OneAttempt one;

@@ -1,6 +1,5 @@
 #include "proxy/forward/exchange/relay.hpp"
 
-#include <array>
 #include <optional>
 
 #include "proxy/forward/request/continuable.hpp"
@@ -15,53 +14,25 @@ using policy::Cause;
 
 namespace {
 
-/// Frames pieces of the body for the client, and gathers as many pieces as one send can take.
+/// Gives the client the pieces of a body, and counts the bytes of the body.
 class BodyWriter {
  public:
-  BodyWriter(bool chunked, const http::ResponseHead& head) : chunked_(chunked), head_(head) {}
+  BodyWriter(net::ClientEnd& client, const http::ResponseHead& head) : client_(client), head_(head) {}
 
-  bool has_room() const { return lines_used_ < size_lines_.size(); }
-  void add_head(std::string_view head) { pieces_.add(head); }
-
-  void add(net::BodyStep step, std::string_view piece, std::string_view trailers) {
+  void add(net::BodyStep step, std::string_view piece, const net::BodySource& body) {
     if (step == net::BodyStep::piece) add_piece(piece);
-    if (step == net::BodyStep::end) add_end(trailers);
+    if (step == net::BodyStep::end) add_end(body.trailers());
   }
 
   void add_piece(std::string_view piece) {
     bytes_ += piece.size();
-    std::string& line = size_lines_[lines_used_++];
-    if (chunked_) {
-      line.clear();
-      http::write_chunk_size(piece.size(), line);
-      pieces_.add(line);
-    }
-    pieces_.add(piece);
-    if (chunked_) pieces_.add("\r\n");
+    client_.add_piece(piece);
   }
 
   void add_end(std::string_view trailers) {
-    if (!chunked_) return;
     std::string forwarded;
-    http::append_trailers(trailers, head_.fields, forwarded);
-    last_.clear();
-    http::write_last_chunk(forwarded, last_);
-    pieces_.add(last_);
-  }
-
-  /// Sends as many bytes as the kernel takes at once. Returns false if `send_rest` must send the remaining
-  /// bytes.
-  bool send_now(net::Stream& client, ErrorCode& error) {
-    error = client.write_now(pieces_);
-    if (!error && !pieces_.empty()) return false;
-    clear();
-    return true;
-  }
-
-  Task<ErrorCode> send_rest(net::Stream& client, Duration idle) {
-    const ErrorCode error = co_await client.write_all(pieces_, idle);
-    clear();
-    co_return error;
+    if (!trailers.empty()) http::append_trailers(trailers, head_.fields, forwarded);
+    client_.add_end(forwarded);
   }
 
   std::uint64_t bytes() const { return bytes_; }
@@ -69,27 +40,18 @@ class BodyWriter {
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
-  void clear() {
-    pieces_ = net::Gather();
-    lines_used_ = 0;
-  }
-
-  const bool chunked_;
+  net::ClientEnd& client_;
   const http::ResponseHead& head_;
-  net::Gather pieces_;
-  std::array<std::string, 2> size_lines_;
-  std::size_t lines_used_ = 0;
-  std::string last_;
   std::uint64_t bytes_ = 0;
 };
 
-Task<Relayed> relay_kept(const Outgoing& out, net::Stream& client, std::string_view head,
+Task<Relayed> relay_kept(const Outgoing& out, net::ClientEnd& client, std::string_view head,
                          Response& response) {
-  BodyWriter writer(sends_chunked(out.in, response), response.head);
-  writer.add_head(head);
+  BodyWriter writer(client, response.head);
+  client.add_head(head, sends_chunked(out.in, response));
   if (!response.body.empty()) writer.add_piece(response.body);
   writer.add_end(response.trailers);
-  const ErrorCode error = co_await writer.send_rest(client, out.route.policy->idle_timeout);
+  const ErrorCode error = co_await client.send_rest(out.route.policy->idle_timeout);
   co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
                     writer.bytes()};
 }
@@ -100,7 +62,7 @@ Relayed broken(net::BodyStep step, std::uint64_t bytes) {
   return {Relayed::End::broken, net::cause_of(step), bytes, step == net::BodyStep::stalled};
 }
 
-Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause& pause) {
+Task<void> until_all_is_acknowledged(net::ClientEnd& client, net::Pause& pause) {
   constexpr Duration patience = std::chrono::seconds(30);
   std::uint64_t last = 0;
   Instant moved = net::Tick::now();
@@ -114,7 +76,7 @@ Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause& pause) {
   }
 }
 
-void count_limit(telemetry::Metrics& metrics, const Relayed& relayed, net::Stream& client) {
+void count_limit(telemetry::Metrics& metrics, const Relayed& relayed, net::ClientEnd& client) {
   if (relayed.stalled) metrics.count_limit(telemetry::LimitHit::response_idle);
   if (relayed.end == Relayed::End::client_gone && client.take_limit_hit())
     metrics.count_limit(telemetry::LimitHit::response_unread);
@@ -130,23 +92,23 @@ bool is_framed_for_client(const Incoming& in, const Response& response) {
   return sends_chunked(in, response) || kind == Framing::Kind::length || kind == Framing::Kind::none;
 }
 
-Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, std::string_view head,
+Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client, std::string_view head,
                     Response& response) {
   if (response.kept) co_return co_await relay_kept(out, client, head, response);
   const Duration idle = out.route.policy->idle_timeout;
-  BodyWriter writer(sends_chunked(out.in, response), response.head);
+  BodyWriter writer(client, response.head);
   net::BodySource& reader = response.begin_body();
-  writer.add_head(head);
+  if (!head.empty()) client.add_head(head, sends_chunked(out.in, response));
   if (!response.body.empty()) writer.add_piece(response.body);
   net::BodyStep step = response.broken.value_or(net::BodyStep::piece);
   std::string_view piece;
   std::optional<Duration> patience;  // computed only if the next bytes of the body have to be waited for
   for (;;) {
-    while (step == net::BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
-      writer.add(step, piece, reader.trailers());
+    while (step == net::BodyStep::piece && client.has_room() && reader.take_at_hand(step, piece)) {
+      writer.add(step, piece, reader);
     }
     ErrorCode error;
-    if (!writer.send_now(client, error)) error = co_await writer.send_rest(client, idle);
+    if (!client.send_now(error)) error = co_await client.send_rest(idle);
     if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
     give_back(response.body);
     if (step == net::BodyStep::end) break;
@@ -157,9 +119,10 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
     }
     if (!patience) patience = stall_limit_of(out, response);
     const net::BodySource::OnSocket rest = reader.rest_on_socket();
-    if (SplicePipe pipe = may_splice(rest, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
+    net::Stream* const to = client.socket();
+    if (SplicePipe pipe = may_splice(rest, to) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};
-      const Spliced spliced = co_await splice(std::move(pipe), *rest.socket, client, rest.bytes, limits);
+      const Spliced spliced = co_await splice(std::move(pipe), *rest.socket, *to, rest.bytes, limits);
       reader.skip(spliced.bytes);
       writer.count(spliced.bytes);
       if (spliced.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
@@ -167,7 +130,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::Stream& client, s
       continue;
     }
     step = co_await reader.next(*patience, piece);
-    writer.add(step, piece, reader.trailers());
+    writer.add(step, piece, reader);
   }
   finish_connection(pool, response, reader.has_surplus());
   co_return Relayed{Relayed::End::complete, Cause::truncated, writer.bytes()};

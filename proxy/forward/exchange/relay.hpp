@@ -3,6 +3,7 @@
 
 #include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
+#include "proxy/net/ends/client_end.hpp"
 #include "proxy/net/io/pause.hpp"
 
 namespace reprise::forward {
@@ -20,17 +21,17 @@ struct Relayed {
 /// Sends `head` first; `head` is empty if a stalled body continues. A body without a new byte for
 /// `stall_limit_of` counts as broken. A broken body is never terminated: the client gets no last chunk and no
 /// clean close (the caller cuts the connection).
-Task<Relayed> relay(net::Pool&, const Outgoing&, net::Stream& client, std::string_view head, Response&);
+Task<Relayed> relay(net::Pool&, const Outgoing&, net::ClientEnd& client, std::string_view head, Response&);
 
 /// Returns the result for a body that broke with `step`. `bytes`: number of body bytes that the client has.
 Relayed broken(net::BodyStep step, std::uint64_t bytes);
 
 /// Waits until the client's host has acknowledged all bytes. Gives up if no byte is acknowledged for half a
 /// minute.
-Task<void> until_all_is_acknowledged(net::Stream& client, net::Pause&);
+Task<void> until_all_is_acknowledged(net::ClientEnd& client, net::Pause&);
 
 /// Counts in the metrics which idle limit ended the relay, if any.
-void count_limit(telemetry::Metrics&, const Relayed&, net::Stream& client);
+void count_limit(telemetry::Metrics&, const Relayed&, net::ClientEnd& client);
 
 /// Returns true if the body is sent chunked: the client supports it, and the length is not known in advance.
 bool sends_chunked(const Incoming&, const Response&);

@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "proxy/forward/request/continuable.hpp"
-#include "proxy/http/http1/chunked.hpp"
 #include "proxy/net/io/clock.hpp"
 
 namespace reprise::forward {
@@ -26,8 +25,7 @@ Resumption::Resumption(Outgoing& out, Response& first)
       first_(first),
       download_(begin(out, first)),
       signed_until_(end_of_signature(out.in)),
-      head_(out.head),
-      chunked_(sends_chunked(out.in, first)) {
+      head_(out.head) {
   out.resuming = true;
 }
 
@@ -99,16 +97,9 @@ bool Resumption::take(Rest& rest, std::string_view piece) {
   return true;
 }
 
-Task<ErrorCode> Resumption::send(net::Stream& client, std::string_view piece) {
-  net::Gather pieces;
-  std::string size_line;
-  if (chunked_) {
-    http::write_chunk_size(piece.size(), size_line);
-    pieces.add(size_line);
-  }
-  pieces.add(piece);
-  if (chunked_) pieces.add("\r\n");
-  co_return co_await client.write_all(pieces, out_.route.policy->idle_timeout);
+Task<ErrorCode> Resumption::send(net::ClientEnd& client, std::string_view piece) {
+  client.add_piece(piece);
+  return client.send_rest(out_.route.policy->idle_timeout);
 }
 
 net::UpstreamEnd& Resumption::end_of(unsigned number) {
@@ -123,7 +114,7 @@ void Resumption::begin_part(Part& part) {
   part.response.begin_body();
 }
 
-Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsigned number) {
+Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::ClientEnd& client, unsigned number) {
   if (has_stalled(number)) {
     co_await stalled_->stop();
     stalled_.reset();
@@ -136,7 +127,7 @@ Task<Relayed> Resumption::relay_rest(net::Pool& pool, net::Stream& client, unsig
   co_return co_await relay_part(pool, client, *delivered_);
 }
 
-Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part& part) {
+Task<Relayed> Resumption::relay_part(net::Pool& pool, net::ClientEnd& client, Part& part) {
   const policy::RoutePolicy& policy = *out_.route.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
   net::BodySource& reader = part.response.body_source();
@@ -171,21 +162,16 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::Stream& client, Part&
 
 // Ends a body that arrived completely: sends the last byte, which was held back, and the end of the client's
 // framing.
-Task<Relayed> Resumption::finish(net::Pool& pool, net::Stream& client, Part& part, bool surplus) {
+Task<Relayed> Resumption::finish(net::Pool& pool, net::ClientEnd& client, Part& part, bool surplus) {
   Rest& rest = part.rest;
   if (!rest.last.empty()) {
     if (co_await send(client, rest.last))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     ++rest.sent;
   }
-  if (chunked_) {
-    std::string end;
-    http::write_last_chunk({}, end);
-    net::Gather pieces;
-    pieces.add(end);
-    if (co_await client.write_all(pieces, out_.route.policy->idle_timeout))
-      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
-  }
+  client.add_end({});
+  if (co_await client.send_rest(out_.route.policy->idle_timeout))
+    co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
   finish_connection(pool, part.response, surplus);
   co_return Relayed{Relayed::End::complete, Cause::truncated, rest.sent};
 }

@@ -36,7 +36,7 @@ class Resumption {
   /// If the body is longer than announced, the result is `broken`, and no byte beyond the announced length is
   /// sent. The result has `stalled` set if the body stalls. It also has `stalled` set, and no byte is sent,
   /// if an earlier stalled body continues before the first byte of this body arrives.
-  Task<Relayed> relay_rest(net::Pool&, net::Stream& client, unsigned number);
+  Task<Relayed> relay_rest(net::Pool&, net::ClientEnd& client, unsigned number);
   /// Returns the upstream's end that carries the body of attempt `number`.
   net::UpstreamEnd& end_of(unsigned number);
   /// Returns the response of the running attempt.
@@ -69,9 +69,9 @@ class Resumption {
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);
   static bool take(Rest&, std::string_view piece);
-  Task<Relayed> relay_part(net::Pool&, net::Stream& client, Part&);
-  Task<ErrorCode> send(net::Stream& client, std::string_view piece);
-  Task<Relayed> finish(net::Pool&, net::Stream& client, Part&, bool surplus);
+  Task<Relayed> relay_part(net::Pool&, net::ClientEnd& client, Part&);
+  Task<ErrorCode> send(net::ClientEnd& client, std::string_view piece);
+  Task<Relayed> finish(net::Pool&, net::ClientEnd& client, Part&, bool surplus);
 
   Outgoing& out_;
   Response& first_;
@@ -87,7 +87,6 @@ class Resumption {
   Part* stalled_part_ = nullptr;  ///< part whose body `stalled_` watches; null: the body of `first_`
   std::optional<StalledBody> stalled_;
   std::uint64_t sent_ = 0;
-  const bool chunked_;  ///< the client receives a chunked body
   bool overran_ = false;
 };
 

@@ -4,7 +4,7 @@
 
 namespace reprise::forward {
 
-Task<bool> pass_interim(net::Stream& client, Outgoing& out, const http::ResponseHead& head,
+Task<bool> pass_interim(net::ClientEnd& client, Outgoing& out, const http::ResponseHead& head,
                         std::string_view pseudonym) {
   if (out.in.head.minor_version == 0) co_return true;
   if (head.status == 100) {
@@ -15,17 +15,14 @@ Task<bool> pass_interim(net::Stream& client, Outgoing& out, const http::Response
   http::ResponseRewrite rewrite;
   rewrite.via_pseudonym = pseudonym;
   http::write_response_head(head, rewrite, lines);
-  net::Gather pieces;
-  pieces.add(lines);
-  const ErrorCode error = co_await client.write_all(pieces, out.route.policy->idle_timeout);
+  const ErrorCode error = co_await client.send_interim(lines, out.route.policy->idle_timeout);
   co_return !error;
 }
 
-Task<bool> send_continue(net::Stream& client, Outgoing& out) {
+Task<bool> send_continue(net::ClientEnd& client, Outgoing& out) {
   out.continue_sent = true;
-  net::Gather pieces;
-  pieces.add("HTTP/1.1 100 Continue\r\n\r\n");
-  const ErrorCode error = co_await client.write_all(pieces, out.route.policy->idle_timeout);
+  const ErrorCode error =
+      co_await client.send_interim("HTTP/1.1 100 Continue\r\n\r\n", out.route.policy->idle_timeout);
   co_return !error;
 }
 

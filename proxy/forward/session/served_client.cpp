@@ -19,6 +19,7 @@ ServedClient::ServedClient(Worker& thread, ClientConnection connection)
       ends(connection.ends),
       non_repeatable_upstream(connection.non_repeatable_upstream),
       had_request(connection.had_request),
+      end_(stream),
       pause_(thread.io.get_executor()),
       place_(std::move(connection.place)) {
   worker.sessions.add(*this);
@@ -28,7 +29,7 @@ ServedClient::~ServedClient() { worker.sessions.remove(*this); }
 
 ServedClient::Watch::Watch(ServedClient& client)
     : client_(client),
-      watch_(client.worker.tick, client.stream,
+      watch_(client.worker.tick, client.end_,
              [&client] { client.departed_.emplace(client.worker.departed, client, net::Tick::now()); }),
       guard_(client.watch_, &watch_) {
   if (client.worker.draining) watch_.shut_down();

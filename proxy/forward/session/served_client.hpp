@@ -7,6 +7,7 @@
 
 #include "proxy/forward/exchange/client_side.hpp"
 #include "proxy/forward/session/client_connection.hpp"
+#include "proxy/net/ends/http1_client.hpp"
 #include "proxy/net/upstream/pin.hpp"
 
 namespace reprise::forward {
@@ -27,7 +28,8 @@ class ServedClient final : public IdleClient, public ClientSession {
 
     /// Returns the exchange's view of the client.
     ClientSide side() {
-      return {client_.stream, client_.buffer, client_.body_, client_.pause_, watch_, client_.tunnel_};
+      return {client_.end_,   client_.stream, client_.buffer, client_.body_,
+              client_.pause_, watch_,         client_.tunnel_};
     }
 
    private:
@@ -85,6 +87,7 @@ class ServedClient final : public IdleClient, public ClientSession {
   bool close_for_room() override;
 
  private:
+  net::Http1Client end_;
   net::BodyReader body_;
   net::Pause pause_;
   std::string name_;  // empty until first used

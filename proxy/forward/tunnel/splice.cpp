@@ -153,8 +153,8 @@ std::size_t SplicePipe::drain(int socket, ErrorCode& error) {
   return bytes;
 }
 
-bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream& to) {
-  return rest.socket != nullptr && rest.bytes >= worthwhile_bytes && to.is_socket();
+bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream* to) {
+  return rest.socket != nullptr && rest.bytes >= worthwhile_bytes && to != nullptr;
 }
 
 Task<Spliced> splice(SplicePipe pipe, net::Stream& from, net::Stream& to, std::uint64_t bytes,

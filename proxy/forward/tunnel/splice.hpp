@@ -61,8 +61,8 @@ struct Spliced {
 };
 
 /// Returns true if the rest of a body can be spliced and is long enough to save time. Both ends must be plain
-/// sockets, and the body must be passed unchanged.
-bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream& to);
+/// sockets, and the body must be passed unchanged. `to` is null if the client's end is not a plain socket.
+bool may_splice(const net::BodySource::OnSocket& rest, const net::Stream* to);
 
 /// The longest time without progress, for each side.
 struct SpliceLimits {

@@ -181,8 +181,8 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
   return reply;
 }
 
-void write_reply(const Reply& reply, std::string_view date, std::string_view extra_fields, bool close,
-                 bool head_only, std::string& out) {
+void write_reply_head(const Reply& reply, std::string_view date, std::string_view extra_fields, bool close,
+                      std::string& out) {
   ascii::append(out, "HTTP/1.1 ", std::to_string(reply.status), " ", reason_phrase(reply.status),
                 "\r\nDate: ", date,
                 "\r\nContent-Type: text/plain\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ",
@@ -191,6 +191,11 @@ void write_reply(const Reply& reply, std::string_view date, std::string_view ext
   out += extra_fields;
   if (close) out += "Connection: close\r\n";
   out += "\r\n";
+}
+
+void write_reply(const Reply& reply, std::string_view date, std::string_view extra_fields, bool close,
+                 bool head_only, std::string& out) {
+  write_reply_head(reply, date, extra_fields, close, out);
   if (!head_only) out += reply.body;
 }
 

@@ -36,8 +36,11 @@ Reply rejection_reply(Rejection, std::string_view pseudonym);
 /// address.
 Reply failure_reply(const policy::Ledger&, bool gateway_timeout, std::string_view pseudonym);
 
-/// Appends the whole message: status line, Date, Content-Type, nosniff, Content-Length, Proxy-Status,
-/// `extra_fields`, `Connection: close` if `close` is true, and the body unless `head_only` is true.
+/// Appends the head: status line, Date, Content-Type, nosniff, Content-Length, Proxy-Status, `extra_fields`,
+/// and `Connection: close` if `close` is true.
+void write_reply_head(const Reply&, std::string_view date, std::string_view extra_fields, bool close,
+                      std::string& out);
+/// Appends the head, and the body unless `head_only` is true.
 void write_reply(const Reply&, std::string_view date, std::string_view extra_fields, bool close,
                  bool head_only, std::string& out);
 

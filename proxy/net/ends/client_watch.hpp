@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "proxy/net/ends/client_end.hpp"
 #include "proxy/net/io/guarded_pointer.hpp"
-#include "proxy/net/io/stream.hpp"
 #include "proxy/net/io/tick.hpp"
 
 namespace reprise::net {
@@ -41,7 +41,7 @@ class ClientWatch final : public Timed {
 
   /// `finishes` is called once, when the client has closed its sending side. The client may still wait for
   /// its response, or may be gone; the two cannot be distinguished.
-  ClientWatch(Tick& tick, Stream& client, std::function<void()> finishes = {})
+  ClientWatch(Tick& tick, ClientEnd& client, std::function<void()> finishes = {})
       : tick_(tick), client_(client), finishes_(std::move(finishes)) {
     tick_.arm(*this, interval);
   }
@@ -72,7 +72,7 @@ class ClientWatch final : public Timed {
   void check_attempt_liveness();
 
   Tick& tick_;
-  Stream& client_;
+  ClientEnd& client_;
   const std::function<void()> finishes_;
   GuardedPointer<Cancellable> attempt_;
   GuardedPointer<Cancellable> wait_;

@@ -1,4 +1,4 @@
-#include "proxy/net/io/client_watch.hpp"
+#include "proxy/net/ends/client_watch.hpp"
 
 namespace reprise::net {
 

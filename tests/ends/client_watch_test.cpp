@@ -1,5 +1,7 @@
 // Tests how ClientWatch detects that the client has gone (FIN or RST), and what it then stops.
-#include "proxy/net/io/client_watch.hpp"
+#include "proxy/net/ends/client_watch.hpp"
+
+#include "proxy/net/ends/http1_client.hpp"
 
 #include "tests/support/loopback.hpp"
 
@@ -18,7 +20,8 @@ class WatchTest : public ::testing::Test {
  protected:
   Bench bench;
   Pair pair = connect_pair(bench);
-  ClientWatch watch{bench.tick, *pair.stream};
+  Http1Client client{*pair.stream};
+  ClientWatch watch{bench.tick, client};
   Stopped attempt;
   Stopped wait;
 };
