@@ -9,6 +9,8 @@ find_package(fmt REQUIRED)
 # Debian's c-ares brings no CMake file.
 find_path(CARES_INCLUDE ares.h REQUIRED)
 find_library(CARES_LIBRARY cares REQUIRED)
+find_path(NGHTTP2_INCLUDE nghttp2/nghttp2.h REQUIRED)
+find_library(NGHTTP2_LIBRARY nghttp2 REQUIRED)
 
 add_library(reprise_asio STATIC ${CMAKE_SOURCE_DIR}/cmake/asio_beast.cpp)
 target_link_libraries(reprise_asio PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads PRIVATE reprise_whole_program)

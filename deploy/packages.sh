@@ -18,7 +18,7 @@ esac
 
 build_packages=(
   g++ cmake ninja-build ccache mold
-  "libboost$boost-dev" libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev
+  "libboost$boost-dev" libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev libnghttp2-dev
   ca-certificates curl
 )
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
