@@ -147,7 +147,7 @@ TEST_F(UpstreamWireTest, response_is_head_body_and_trailers) {
   connect();
   const StreamId id = ask();
   wire.receive(headers(id, {{":status", "200"}, {"content-type", "text/plain"}, {"x-empty", ""}}));
-  EXPECT_EQ(wire.take_changed(), std::vector<StreamId>{id});
+  EXPECT_EQ(wire.take_changed(), std::vector<StreamId>{id}) << "its request was written, and a head arrived";
   wire.receive(data(id, "abc") + data(id, "") + data(id, "def"));
   wire.receive(headers(id, {{"x-sum", "7"}}, end_stream));
   Http2Response& response = wire.response(id);

@@ -359,6 +359,12 @@ void UpstreamWire::end(StreamId id, std::string_view trailers) {
   resume(id, stream);
 }
 
+void UpstreamWire::stop_sending(StreamId id) {
+  Stream& stream = this->stream(id);
+  stream.piece = {};
+  if (!stream.request_ended) stream.last = false;
+}
+
 bool UpstreamWire::taken(StreamId id) const {
   const Stream& stream = this->stream(id);
   return stream.begin && stream.piece.empty() && (!stream.last || stream.request_ended) &&
@@ -409,6 +415,7 @@ std::string_view UpstreamWire::output() {
     if (Stream* const stream = find(session_->framing)) {
       stream->framed += static_cast<std::size_t>(bytes);
       stream->end = framed_;
+      touch(session_->framing, *stream);
     }
     out_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(bytes));
   }

@@ -59,7 +59,8 @@ class UpstreamWire {
   void receive(std::string_view bytes);
   /// Fails every open stream, because the connection has ended.
   void connection_ended();
-  /// Returns the streams on which something happened since the last call.
+  /// Returns the streams on which something happened since the last call: something arrived, the stream
+  /// ended, or bytes of the request became part of `output`.
   std::vector<StreamId> take_changed();
 
   /// Returns true once the upstream's SETTINGS have arrived. No stream may be opened before (row M25).
@@ -81,6 +82,9 @@ class UpstreamWire {
   void send(StreamId, std::string_view piece);
   /// Ends the request. `trailers`: trailer lines, each with its CRLF; they are copied.
   void end(StreamId, std::string_view trailers);
+  /// Drops the piece that is not framed yet, and sends nothing more of the request. The response can still
+  /// arrive.
+  void stop_sending(StreamId);
   /// Returns true if the owner has written everything that was queued for the stream.
   bool taken(StreamId) const;
   /// Returns true if the owner has written a byte of the request's head.

@@ -1,0 +1,124 @@
+#include "proxy/net/streams/http2_connection.hpp"
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/net/streams/http2_error.hpp"
+#include "proxy/net/streams/http2_stream.hpp"
+
+namespace reprise::net {
+
+std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> stream,
+                                                        const http::HeadLimits& limits) {
+  auto connection = std::make_shared<Http2Connection>(std::move(stream), limits);
+  connection->stream_->end_limit();
+  connection->flush();
+  asio::co_spawn(connection->executor(), read(connection), or_abort);
+  return connection;
+}
+
+Http2Connection::Http2Connection(std::unique_ptr<Stream> stream, const http::HeadLimits& limits)
+    : stream_(std::move(stream)), wire_(limits) {}
+
+Http2Connection::~Http2Connection() = default;
+
+Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
+  while (!wire_.ready() && !closed_ && !wire_.failure()) {
+    if (Tick::now() >= due) co_return asio::error::timed_out;
+    waits_for_settings_ = &wait;
+    co_await wait.until(due);
+    waits_for_settings_ = nullptr;
+  }
+  if (wire_.failure()) co_return error_of(*wire_.failure());
+  co_return error_;
+}
+
+Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
+  while (!self->closed_) {
+    // The block is lent only while bytes are there.
+    if (const ErrorCode error = co_await self->stream_->wait_readable()) {
+      self->fail(error);
+      break;
+    }
+    const Block block(block_bytes);
+    const auto [error, bytes] = co_await self->stream_->read_some(asio::buffer(block.data(), block.size()));
+    if (error) {
+      self->fail(error);
+      break;
+    }
+    self->wire_.receive({block.data(), bytes});
+    self->flush();
+    self->wake_changed();
+    if (self->waits_for_settings_ != nullptr && (self->wire_.ready() || self->wire_.failure()))
+      self->waits_for_settings_->cancel();
+  }
+}
+
+void Http2Connection::flush() {
+  if (writing_ || closed_) return;
+  send_now();
+}
+
+void Http2Connection::send_now() {
+  for (;;) {
+    const std::string_view bytes = wire_.output();
+    if (bytes.empty()) break;
+    Gather pieces;
+    pieces.add(bytes);
+    const ErrorCode error = stream_->write_now(pieces);
+    std::size_t left = 0;
+    for (const asio::const_buffer& part : pieces.parts()) left += part.size();
+    wire_.written(bytes.size() - left);
+    if (error) return fail(error);
+    if (left == 0) continue;
+    writing_ = true;
+    asio::co_spawn(executor(), write_rest(shared_from_this()), or_abort);
+    return;
+  }
+  wake_changed();
+  // A violation ends the connection once its GOAWAY was sent.
+  if (wire_.failure()) fail(error_of(*wire_.failure()));
+}
+
+Task<void> Http2Connection::write_rest(std::shared_ptr<Http2Connection> self) {
+  const ErrorCode error = co_await self->stream_->wait_writable(policy::no_limit);
+  self->writing_ = false;
+  if (self->closed_) co_return;
+  if (error) {
+    self->fail(error);
+    co_return;
+  }
+  self->send_now();
+  self->wake_all();
+}
+
+void Http2Connection::fail(const ErrorCode& error) {
+  if (closed_) return;
+  closed_ = true;
+  error_ = error;
+  wire_.connection_ended();
+  stream_->cancel();
+  stream_->close();
+  if (waits_for_settings_ != nullptr) waits_for_settings_->cancel();
+  wake_all();
+}
+
+void Http2Connection::close() {
+  if (closed_) return;
+  wire_.say_goodbye();
+  flush();
+  fail(asio::error::operation_aborted);
+}
+
+void Http2Connection::wake_changed() {
+  for (const http::StreamId id : wire_.take_changed()) {
+    const auto place = streams_.find(id);
+    if (place != streams_.end()) place->second->wake();
+  }
+}
+
+void Http2Connection::wake_all() {
+  for (const auto& [id, stream] : streams_) stream->wake();
+}
+
+}  // namespace reprise::net

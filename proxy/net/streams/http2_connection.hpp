@@ -1,0 +1,64 @@
+// One HTTP/2 connection to an upstream: owns the socket, the byte machine and the table of its streams.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "proxy/http/http2/upstream_wire.hpp"
+#include "proxy/net/io/block.hpp"
+#include "proxy/net/io/pause.hpp"
+#include "proxy/net/io/stream.hpp"
+
+namespace reprise::net {
+
+class Http2Stream;
+
+/// Used on one io thread. A coroutine reads as long as the connection is open, so that a GOAWAY or FIN of an
+/// idle connection is known at once (row M55). Each stream keeps the object alive; the socket closes when the
+/// connection fails or `close` is called.
+class Http2Connection final : public std::enable_shared_from_this<Http2Connection> {
+ public:
+  /// Takes over a connection on which nothing was sent, and sends preface and SETTINGS. `limits`: of each
+  /// response head.
+  static std::shared_ptr<Http2Connection> begin(std::unique_ptr<Stream>, const http::HeadLimits& limits);
+  /// Use `begin`.
+  Http2Connection(std::unique_ptr<Stream>, const http::HeadLimits& limits);
+  ~Http2Connection();
+  Http2Connection(const Http2Connection&) = delete;
+  Http2Connection& operator=(const Http2Connection&) = delete;
+
+  /// Waits until the SETTINGS of the upstream have arrived, at most until `due` (row M25). Returns timed_out
+  /// after that, or the error that ended the connection. `cancel` of `wait` ends it with operation_aborted.
+  Task<ErrorCode> ready(Instant due, Pause& wait);
+  /// Returns how many more streams may begin. 0 while it is not ready, and after GOAWAY or a failure.
+  std::size_t room() const { return closed_ ? 0 : wire_.room(); }
+  bool is_open() const { return !closed_; }
+  std::size_t open_streams() const { return wire_.open_streams(); }
+  const http::UpstreamWire& wire() const { return wire_; }
+  /// Sends GOAWAY and closes. Open streams fail.
+  void close();
+
+ private:
+  friend class Http2Stream;
+
+  static Task<void> read(std::shared_ptr<Http2Connection>);
+  static Task<void> write_rest(std::shared_ptr<Http2Connection>);
+  asio::any_io_executor executor() { return stream_->executor(); }
+  /// Sends what the kernel takes at once. The rest follows as soon as the socket is writable.
+  void flush();
+  void send_now();
+  void fail(const ErrorCode&);
+  void wake_changed();
+  void wake_all();
+
+  std::unique_ptr<Stream> stream_;
+  http::UpstreamWire wire_;
+  std::unordered_map<http::StreamId, Http2Stream*> streams_;
+  Pause* waits_for_settings_ = nullptr;
+  ErrorCode error_;       ///< of the socket; set once `closed_`
+  bool writing_ = false;  ///< `write_rest` runs
+  bool closed_ = false;
+};
+
+}  // namespace reprise::net
