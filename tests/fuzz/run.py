@@ -42,6 +42,8 @@ TARGETS = {
     "dates_and_hints": (192, "http", 50_000, ()),
     "range": (512, "http", 50_000, ()),
     "framing": (512, "http", 20_000, ()),
+    "http2_fields": (256, "http2", 10_000, ()),
+    "http2_session": (256, None, 2_000, ()),
     "json_probe": (256, "json", 50_000, ()),
     "xml_probe": (256, "xml", 20_000, ()),
     "route_match": (192, None, 50_000, ()),

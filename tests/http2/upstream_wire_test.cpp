@@ -325,6 +325,7 @@ TEST_F(UpstreamWireTest, M49_to_M51_malformed_heads_reset_their_stream_and_no_ot
       {{":status", "200"}, {"keep-alive", "1"}},
       {{":status", "200"}, {"proxy-connection", "close"}},
       {{":status", "200"}, {"upgrade", "h2c"}},
+      {{":status", "200"}, {"te", "gzip"}},
       {{":status", "200"}, {"content_length", "3"}},
       {{":status", "200"}, {"content-length", "+3"}},
       {{":status", "200"}, {"content-length", "3,3"}},

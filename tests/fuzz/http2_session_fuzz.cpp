@@ -1,0 +1,147 @@
+// Fuzz target: the bytes of an upstream that speaks HTTP/2. What the proxy understands does not depend on how
+// the bytes are split, no stream both ends and fails, and every head is one HTTP/1 head.
+#include <array>
+
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http2/request_fields.hpp"
+#include "proxy/http/http2/upstream_wire.hpp"
+#include "tests/fuzz/input.hpp"
+#include "tests/support/http2_frames.hpp"
+
+namespace reprise::fuzz {
+namespace {
+
+using namespace http;
+
+constexpr std::size_t stream_count = 3;
+
+/// What one connection has made of the bytes.
+struct Understood {
+  bool failed = false;
+  bool going_away = false;
+  std::array<Http2Response, stream_count> responses;
+};
+
+/// Writes whole frames for a byte of the input, so that most inputs are well-formed up to a point.
+class Script {
+ public:
+  explicit Script(std::string_view text) : text_(text) {}
+
+  std::string bytes() {
+    std::string all = play::settings() + play::frame(play::FrameType::settings, play::ack, 0, "");
+    while (!text_.empty()) all += frame(next());
+    return all;
+  }
+
+ private:
+  unsigned next() {
+    if (text_.empty()) return 0;
+    const auto byte = static_cast<unsigned char>(text_.front());
+    text_.remove_prefix(1);
+    return byte;
+  }
+  std::string take(std::size_t bytes) {
+    std::string some(text_.substr(0, bytes));
+    text_.remove_prefix(some.size());
+    return some;
+  }
+  std::string frame(unsigned kind) {
+    const auto stream = static_cast<std::int32_t>(kind / 16 % 4 * 2 + 1);
+    const unsigned end = (kind & 0x40U) != 0 ? play::end_stream : 0;
+    const unsigned first = next();
+    const unsigned second = next();
+    const auto other_stream = static_cast<std::int32_t>(first % 8);
+    const std::string bytes = take(first % 16);
+    switch (kind % 12) {
+      case 0: return play::headers(stream, {{":status", "200"}}, end);
+      case 1: return play::headers(stream, {{":status", "103"}}, end);
+      case 2:
+        return play::headers(stream, {{":status", "200"}, {"content-length", std::to_string(first % 8)}},
+                             end);
+      case 3: return play::headers(stream, {{bytes, take(second % 8)}}, end);
+      case 4: return play::data(stream, bytes, end);
+      case 5: return play::rst_stream(stream, first % 16);
+      case 6: return play::goaway(other_stream, second % 16);
+      case 7: return play::settings({{first % 10, second}});
+      case 8: return play::window_update(other_stream, second);
+      case 9: return play::frame(play::FrameType::ping, second, 0, take(8));
+      case 10: return play::frame(static_cast<play::FrameType>(second % 12), second, stream, bytes);
+      default: return bytes;
+    }
+  }
+
+  std::string_view text_;
+};
+
+void flush(UpstreamWire& wire) {
+  for (std::string_view bytes = wire.output(); !bytes.empty(); bytes = wire.output())
+    wire.written(bytes.size());
+}
+
+Understood play_to(std::string_view bytes, std::size_t piece) {
+  UpstreamWire wire({});
+  flush(wire);
+  FieldBlock fields;
+  write_request_fields("POST / HTTP/1.1\r\nHost: a\r\n\r\n", "http", fields);
+  std::array<StreamId, stream_count> ids{};
+  while (!bytes.empty()) {
+    const std::size_t taken = std::min(piece, bytes.size());
+    wire.receive(bytes.substr(0, taken));
+    bytes.remove_prefix(taken);
+    // A reset that was sent changes what libnghttp2 says of later frames, so nothing is sent before the end.
+    if (ids[0] != 0 || wire.room() < stream_count) continue;
+    for (StreamId& id : ids) id = wire.open(fields, id != ids[0]);
+    wire.send(ids[0], "abc");
+    flush(wire);
+  }
+  flush(wire);
+  Understood all;
+  all.failed = wire.failure().has_value();
+  all.going_away = wire.going_away();
+  for (std::size_t i = 0; i < stream_count && ids[i] != 0; ++i) {
+    all.responses[i] = wire.response(ids[i]);
+    all.responses[i].body = wire.take_body(ids[i]);
+    wire.release(ids[i]);
+  }
+  flush(wire);
+  return all;
+}
+
+void check_heads(std::string_view heads) {
+  while (!heads.empty()) {
+    ResponseHead head;
+    law(parse_response(heads, {}, "POST", head) == Parsed{Progress::complete}, "no HTTP/1 head");
+    heads.remove_prefix(head.bytes);
+    law(head.status < 200 || heads.empty(), "a head after the final one");
+  }
+}
+
+void check(std::string_view text) {
+  // The first frames open the streams, so the script comes after them in a piece of its own.
+  const std::string bytes = Script(text).bytes();
+  const std::size_t first = play::settings().size() + 9;
+  const Understood whole = play_to(bytes, first);
+  const Understood split = play_to(bytes, 1);
+  law(whole.going_away == split.going_away, "the split changes whether the connection goes away");
+  // After a GOAWAY that leaves no stream, libnghttp2 reads nothing that comes in a piece of its own.
+  law(whole.failed == split.failed || whole.going_away, "the split changes the connection");
+  for (std::size_t i = 0; i < stream_count; ++i) {
+    const Http2Response& one = whole.responses[i];
+    const Http2Response& other = split.responses[i];
+    law(!one.ended || !one.failure, "a stream that ended has failed");
+    law(one.ended == other.ended && one.failure.has_value() == other.failure.has_value(),
+        "the split changes an end");
+    law(one.heads == other.heads && one.trailers == other.trailers, "the split changes a head");
+    law(one.body == other.body || one.failure, "the split changes a body");
+    law(one.body.empty() || !one.heads.empty(), "a body without a head");
+    check_heads(one.heads);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  reprise::fuzz::check({reinterpret_cast<const char*>(bytes), size});
+  return 0;
+}
