@@ -12,17 +12,17 @@
 
 namespace reprise::net {
 
-/// Reads one body at a time. The first bytes may be in the head's buffer, behind the head. The reader never
-/// reads into that buffer, so views into the head stay valid.
+/// Reads one body at a time. The first bytes may already be in the buffer of the message head, behind the
+/// head. The reader never reads into that buffer, so views into the head stay valid.
 class BodyReader final : public BodySource {
  public:
-  /// Starts a body. `trailers`: which spelling the trailer section of a chunked body may have.
+  /// Starts a body. `trailers`: how strictly the trailer section of a chunked body is parsed.
   void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing,
              http::Spelling trailers = http::Spelling::strict);
   /// Updates the address of the buffer that was passed to `begin`, after that buffer has moved.
   void lie_behind(Buffer& behind_head) { behind_head_ = &behind_head; }
   /// Returns the reader's own buffer. After a complete body it holds bytes from beyond the body's end. The
-  /// buffer of `begin` may hold such bytes too, and those came earlier.
+  /// buffer that was passed to `begin` may hold such bytes too; those bytes came earlier.
   Buffer& read_beyond() { return own_; }
 
   bool complete() const override { return complete_; }
@@ -37,7 +37,8 @@ class BodyReader final : public BodySource {
   void skip(std::uint64_t bytes) override;
   void end_read() override { stream_->end_read(); }
   void give_back() override { own_.give_back(); }
-  /// Bytes that were read beyond the body move to the buffer of `begin` if that buffer is empty.
+  /// Bytes that were read beyond the body move to the buffer that was passed to `begin`, if that buffer is
+  /// empty.
   void end() override;
   void drop() override;
   asio::any_io_executor executor() override { return stream_->executor(); }

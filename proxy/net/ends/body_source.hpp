@@ -37,21 +37,21 @@ class BodySource {
   virtual bool take_at_hand(BodyStep& step, std::string_view& piece) = 0;
   /// Reads the next piece. The result is `stalled` if no byte arrives for `idle`.
   virtual Task<BodyStep> next(Duration idle, std::string_view& piece) = 0;
-  /// Reads the next piece. The result is `stalled` if the piece is not there at `due`.
+  /// Reads the next piece. The result is `stalled` if no byte arrives before `due`.
   virtual Task<BodyStep> next_until(Instant due, std::string_view& piece) = 0;
 
   /// Returns where the unread rest lies, so that other code can move it without reading it.
   virtual OnSocket rest_on_socket() = 0;
-  /// Counts that many bytes of the body as read, because other code has taken them from the socket.
+  /// Counts `bytes` bytes of the body as read, because other code has taken them from the socket.
   virtual void skip(std::uint64_t bytes) = 0;
 
   /// Ends the pending read with operation_aborted. Later reads work.
   virtual void end_read() = 0;
-  /// Releases memory that holds no bytes. Invalidates the last piece.
+  /// Releases the source's own memory, if no bytes are in it. Invalidates the last piece.
   virtual void give_back() = 0;
   /// Ends the body and releases its memory. Bytes that belong to the next message are kept.
   virtual void end() = 0;
-  /// Abandons the body and everything that was read beyond it, and releases memory.
+  /// Abandons the body: discards its bytes and the bytes read beyond it, and releases memory.
   virtual void drop() = 0;
   virtual asio::any_io_executor executor() = 0;
 

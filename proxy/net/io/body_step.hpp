@@ -11,7 +11,7 @@ enum class BodyStep : std::uint8_t {
   malformed,  ///< the body's framing is malformed, for example its chunked coding
   closed,     ///< FIN before the end of the body; over TLS also FIN without close_notify
   failed,     ///< reset or another error
-  stalled,    ///< no byte arrived within the limit
+  stalled,    ///< no byte arrived within the read limit
 };
 
 }  // namespace reprise::net
