@@ -255,5 +255,44 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
 }
 
+TEST(Advice, advice_on_a_429_names_the_statuses_with_which_the_upstream_did_nothing) {
+  RoutePolicy policy;
+  policy.retry.on.statuses.set(429);
+  EXPECT_TRUE(says(advised(ask("POST", Responded{429, {}}), policy), "`retry: {refused: [429]}`"));
+  EXPECT_FALSE(says(advised(ask("POST", Responded{503, {}}), policy), "refused"));
+}
+
+TEST(Advice, advice_says_why_a_request_for_another_protocol_is_not_retried) {
+  const RouteTable routes = only({});
+  Explanation upgrade = explain(routes, ask("GET", Failed{Stage::await_head, Cause::reset}));
+  upgrade.facts.changes_protocol = true;
+  EXPECT_TRUE(says(advice(Reason::not_idempotent, upgrade, {}), "asks for another protocol"));
+}
+
+TEST(Advice, advice_on_a_request_that_only_creates_names_a_rule_that_allows_the_retry) {
+  Question question = ask("PUT", Failed{Stage::await_head, Cause::reset});
+  question.facts.create_only = true;
+  EXPECT_EQ(end_of(question, {}), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, {}), "`idempotent: {any: [{header: If-None-Match}]}`"));
+}
+
+TEST(Advice, N20_advice_on_a_metadata_service_names_the_hosts_for_no_proxy) {
+  const RouteTable routes = only({});
+  Explanation denied = explain(routes, ask("GET", Failed{Stage::connect, Cause::address_denied}));
+  EXPECT_TRUE(says(advice(Reason::address_denied, denied, {}), "`security.deny`"));
+  denied.metadata = true;
+  const std::string text = advice(Reason::address_denied, denied, {});
+  EXPECT_TRUE(says(text, "`no_proxy`"));
+  EXPECT_TRUE(says(text, "169.254.169.254,"));
+}
+
+TEST(Advice, E11_advice_on_an_expired_signature_depends_on_whether_the_credential_is_used_once) {
+  const RouteTable routes = only({});
+  Explanation expired = explain(routes, ask("GET", Responded{503, {}}));
+  EXPECT_FALSE(says(advice(Reason::signature_expired, expired, {}), "`signature: {one_time: false}`"));
+  expired.facts.one_time = true;
+  EXPECT_TRUE(says(advice(Reason::signature_expired, expired, {}), "`signature: {one_time: false}`"));
+}
+
 }  // namespace
 }  // namespace reprise::tools

@@ -116,25 +116,31 @@ void check_heads(std::string_view heads) {
   }
 }
 
+void judge_streams(const Understood& all) {
+  for (const Http2Response& response : all.responses) {
+    law(!response.ended || !response.failure, "a stream that ended has failed");
+    law(response.body.empty() || !response.heads.empty(), "a body without a head");
+    check_heads(response.heads);
+  }
+}
+
 void check(std::string_view text) {
   // The first frames open the streams, so the script comes after them in a piece of its own.
   const std::string bytes = Script(text).bytes();
   const std::size_t first = play::settings().size() + 9;
   const Understood whole = play_to(bytes, first);
   const Understood split = play_to(bytes, 1);
-  law(whole.going_away == split.going_away, "the split changes whether the connection goes away");
-  // After a GOAWAY that leaves no stream, libnghttp2 reads nothing that comes in a piece of its own.
-  law(whole.failed == split.failed || whole.going_away, "the split changes the connection");
+  for (const Understood& one : {whole, split}) judge_streams(one);
+  // libnghttp2 itself judges some malformed input by its pieces: a block that is cut inside a field, and
+  // frames after a GOAWAY that leaves no stream.
+  if (whole.failed != split.failed || whole.going_away != split.going_away) return;
   for (std::size_t i = 0; i < stream_count; ++i) {
     const Http2Response& one = whole.responses[i];
     const Http2Response& other = split.responses[i];
-    law(!one.ended || !one.failure, "a stream that ended has failed");
     law(one.ended == other.ended && one.failure.has_value() == other.failure.has_value(),
         "the split changes an end");
     law(one.heads == other.heads && one.trailers == other.trailers, "the split changes a head");
     law(one.body == other.body || one.failure, "the split changes a body");
-    law(one.body.empty() || !one.heads.empty(), "a body without a head");
-    check_heads(one.heads);
   }
 }
 

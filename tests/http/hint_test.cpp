@@ -280,5 +280,18 @@ TEST(Hints, random_hint_values_never_give_a_negative_delay) {
   EXPECT_GT(pauses, 500u) << "the bytes are not random enough to mean anything";
 }
 
+TEST(Hints, first_malformed_hint_field_is_named) {
+  const auto malformed = [](const string& lines) {
+    const ReadResponse read("HTTP/1.1 503 x\r\n" + lines + "\r\n");
+    EXPECT_EQ(read.parsed, complete) << lines;
+    const FieldLine* const field = hint_not_understood(read.head, now);
+    return field == nullptr ? string() : string(field->name);
+  };
+  EXPECT_EQ(malformed("Retry-After: 5\r\nX-Should-Retry: true\r\n"), "");
+  EXPECT_EQ(malformed("Retry-After: soon\r\nX-Should-Retry: maybe\r\n"), "Retry-After");
+  EXPECT_EQ(malformed("X-Should-Retry: maybe\r\nRetry-After: soon\r\n"), "X-Should-Retry");
+  EXPECT_EQ(malformed("X-Should-Retry: false\r\nX-Amz-Retry-After: -1\r\n"), "X-Amz-Retry-After");
+}
+
 }  // namespace
 }  // namespace reprise::http::hint_test

@@ -115,5 +115,7 @@ TEST(RoutePolicy, defaults_match_the_reference) {
   EXPECT_EQ(policy.budget, (BudgetPolicy{0.2, 10, 10s}));
 }
 
+TEST(RetryOn, every_kind_of_failure_has_a_word) { EXPECT_EQ(failure_words.size(), count_failure_kinds()); }
+
 }  // namespace
 }  // namespace reprise::policy
