@@ -45,7 +45,7 @@ TEST(Warnings, D5_replay_limit_of_one_request_above_the_total_limit_causes_a_war
 
 TEST(Warnings, L8_timeout_listed_in_retry_on_causes_a_warning_if_no_timer_can_cause_a_timeout) {
   EXPECT_TRUE(says("defaults:\n  retry: {on: [503, timeout]}\n",
-                   {"f:3:15: warning: defaults.retry.on: timeout is listed", "write attempt_timeout"}));
+                   {"f:3:15: warning: defaults.retry.on: timeout is listed", "write an attempt_timeout"}));
   EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: h}, retry: {on: [timeout], deadline: 5m}}\n",
                    {"f:3:45: warning: routes[0].retry.on: "}));
   EXPECT_TRUE(
