@@ -6,6 +6,7 @@
 #include "proxy/forward/request/outgoing_fields.hpp"
 #include "proxy/http/body_rules/json_probe.hpp"
 #include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/net/io/block.hpp"
 #include "proxy/net/io/clock.hpp"
 #include "proxy/policy/decision/decide.hpp"
 #include "proxy/policy/decision/gates.hpp"

@@ -8,6 +8,7 @@
 
 #include "proxy/forward/replay/upload.hpp"
 #include "proxy/net/ends/body_reader.hpp"
+#include "proxy/net/io/block.hpp"
 #include "proxy/net/upstream/pool.hpp"
 
 namespace reprise::forward {
