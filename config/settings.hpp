@@ -50,7 +50,8 @@ struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
   bool https = false;       ///< use TLS and verify the certificate; changes the default port to 443
-  std::string path_prefix;  ///< "" or "/base", without a final slash; prefix of every path
+  /// Prefix of every path that is sent upstream: "/base" without a final slash, or "".
+  std::string path_prefix;
 };
 
 struct Listener {
@@ -102,7 +103,8 @@ using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< b
 
 struct Security {
   Deny deny;
-  std::optional<PortRanges> connect_ports;  ///< absent for `auto` (depends on each listener's address)
+  /// Absent for `auto`: the ports then depend on each listener's address.
+  std::optional<PortRanges> connect_ports;
 };
 
 struct Limits {
@@ -117,7 +119,8 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
-  std::size_t history_bytes = 1024 * 1024;  ///< maximum per io thread; 0: no request history
+  /// Maximum size of the request history of an io thread; 0: no history.
+  std::size_t history_bytes = 1024 * 1024;
   std::size_t labelled_upstreams = 32;
 };
 
@@ -128,7 +131,8 @@ struct Timers {
 };
 
 struct Pool {
-  std::size_t idle = 32;  ///< maximum per upstream host:port and io thread
+  /// Maximum number of idle connections to one upstream (host:port), for each io thread.
+  std::size_t idle = 32;
   Duration idle_timeout = std::chrono::seconds(30);
   Duration max_age =
       std::chrono::seconds(60);  ///< maximum age of a connection; varied at random by up to 20 %
@@ -140,7 +144,7 @@ struct Shutdown {
 };
 
 struct Reload {
-  bool watch = true;  ///< watch the files and reload on changes
+  bool watch = true;  ///< reload when the configuration or a file that it names changes
 };
 
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
@@ -163,7 +167,7 @@ struct Collector {
   std::optional<std::string> ca_file =
       {};  ///< PEM file with all trusted certificates; absent: those of the system
   std::vector<std::pair<std::string, std::string>> headers =
-      {};  ///< headers of each batch; values are secrets
+      {};  ///< HTTP header fields to send with each batch of spans; values are secrets
   bool operator==(const Collector&) const = default;
 };
 

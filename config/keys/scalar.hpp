@@ -55,7 +55,7 @@ Parsed<double> parse_number(std::string_view);
 /// final.
 Parsed<StatusRange> parse_statuses(std::string_view);
 
-/// The functions duration_text to number_text return the shortest text that parses to the same value.
+/// Each `..._text` function below returns the shortest text that parses to the same value.
 std::string duration_text(Duration);
 std::string size_text(std::uint64_t bytes);
 std::string ratio_text(double);

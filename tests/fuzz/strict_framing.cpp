@@ -196,7 +196,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
   while (true) {
     std::string line = take_line(bytes, at, response);
     const bool lf_alone = at < 2 || bytes[at - 2] != '\r';
-    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // old upstreams end it with blanks
+    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // old upstreams write blanks after the size
     const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
     const std::string size_text = line.substr(0, end);
     if (size_text.empty()) throw Refused();

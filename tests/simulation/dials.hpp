@@ -14,8 +14,8 @@
 
 namespace reprise::simulation {
 
-/// One per story. Does not check that only one connection carries an attempt's request. Book checks that:
-/// with a second connection, more requests would arrive than attempts were made.
+/// One object per story. Does not check that each attempt sends its request on only one connection, because
+/// Book notices a second one: more requests arrive than attempts were made.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}

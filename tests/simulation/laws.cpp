@@ -136,8 +136,8 @@ class Judge {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
-      // A hedge has a later entry, but it does not wait. It started before this attempt ended, so it breaks
-      // no law.
+      // A hedge has a later entry than this attempt, but a hedge does not wait. It started before this
+      // attempt ended, so this check accepts the hedge.
       for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;
@@ -178,8 +178,8 @@ class Judge {
       // The proxy checks ten times a second whether the request makes progress.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
-      // An upload may pause if some of it arrived during this attempt. Without latency, the bytes may arrive
-      // in the very instant in which the attempt started.
+      // An upload that made progress during this attempt need not end at the deadline. Bytes that arrive at
+      // the start time of the attempt count as progress, because the network may have no latency.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
                            entry.attempt.replayable && account_.moved < entry.started &&
                            is_upload_that_stalled(*failed);
@@ -318,14 +318,14 @@ bool is_perfect(const Account& account) {
 
 bool budgets_are_held(Book& book, const Scene& scene) {
   if (!scene.policy.budget) return true;
-  // By host: number of requests, and number of retries charged to the budget.
+  // For each host: number of requests, and number of retries charged to the budget.
   std::map<std::string, std::pair<double, double>> hosts;
   for (const auto& [id, account] : book.accounts()) {
     auto& host = hosts[account.plan.host];
     host.first += account.records;
     each_after_another(account.ledger, [&](const LedgerEntry& before, const LedgerEntry& entry) {
       const bool paid = before.verdict.retry && before.verdict.reason != Reason::stale_connection;
-      // The budget gets back the charge for an attempt that sent nothing.
+      // The charge for an attempt that sent nothing is refunded to the budget.
       const bool unsent = policy::is_unsent(entry.outcome, entry.attempt.sent == policy::Sent::nothing);
       host.second += paid && !unsent ? 1 : 0;
       return true;

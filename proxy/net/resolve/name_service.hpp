@@ -18,8 +18,8 @@
 
 namespace reprise::net {
 
-/// Uses one thread of its own, which also reads the files, so that no caller blocks. A changed file is
-/// detected within a second while names are looked up.
+/// Uses one thread of its own, which also reads resolv.conf and nsswitch.conf, so that no caller blocks. A
+/// change of these files is detected within a second while names are looked up.
 class NameService {
  public:
   /// Maximum number of questions per channel. Further questions use a new channel with its own sockets and

@@ -12,8 +12,8 @@ namespace {
 // 9.2.2 and 15.5.20).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
-  // The stale retry counts as an attempt. It is made even if only one attempt is allowed, because the
-  // connection pool caused the failure.
+  // The retry after a stale connection counts as an attempt. It is made even if only one attempt is allowed,
+  // because the connection pool caused the failure.
   const auto most = policy.retry.max_attempts;
   if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;

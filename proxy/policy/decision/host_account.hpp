@@ -41,14 +41,14 @@ class HostAccount {
   /// `policy` must outlive the account.
   HostAccount(HostShare share, const RoutePolicy& policy) : share_(share), policy_(policy) {}
 
-  /// Draws how long after the end of a pause this request continues, at most the route's first wait. Rolls
-  /// the dice only if the route waits for pauses.
+  /// Draws the random delay from the end of a pause to the next attempt of this request. The maximum is the
+  /// route's initial backoff. Rolls the dice only if requests of the route wait until a pause ends.
   void draw_spread(Dice&);
   /// Returns whether an attempt may start now. `due` is the planned end of the request's last wait.
   Admission admit(Instant now, std::optional<Instant> deadline, std::optional<Instant> due);
-  /// Asks whether a copy may start beside attempt 1. If so, withdraws the copy from the budget. Precondition:
-  /// `judged` is `hedged` or `observe_only`. Returns `judged` if the copy may start, otherwise the reason why
-  /// not.
+  /// Decides whether a hedged copy of attempt 1 may start. If so, withdraws the copy from the budget and
+  /// returns `judged`. Otherwise returns the reason why the copy may not start. Precondition: `judged` is
+  /// `hedged` or `observe_only`.
   Reason admit_copy(Reason judged, Instant now);
 
   /// Returns the number of retries left in the budget, and stores it for `budget_last_seen`. The number is
@@ -68,9 +68,9 @@ class HostAccount {
   /// Withdraws from the budget a retry that is only observed: an active route would send it. Does nothing if
   /// the budget is empty.
   void pay_for_observed(Instant now);
-  /// Accounts for a free retry. The retry replaces a stale attempt and uses what was withdrawn from the
-  /// budget for that attempt. If the budget was refunded, withdraws a retry again. `given_back` is the result
-  /// of `account_for` for the stale attempt.
+  /// Accounts for the retry after a stale connection. This retry uses what was withdrawn from the budget for
+  /// the attempt on the stale connection. If that was refunded (`given_back`, the result of `account_for`),
+  /// withdraws a retry again.
   void pass_payment_on(bool given_back, Instant now);
   /// Refunds the scheduled retry, because it will not start.
   void refund_retry(Instant now);

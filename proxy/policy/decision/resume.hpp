@@ -50,7 +50,7 @@ struct PartHead {
   bool has_trailer = false;                      ///< the response announced trailers
 };
 
-/// The range fields of the request that asks for the rest.
+/// The Range and If-Range fields of a resume request.
 struct RangeAsked {
   ByteRange range;
   std::string_view if_range;  ///< empty if no If-Range is sent
@@ -63,8 +63,8 @@ struct Continuation {
     whole,  ///< a 200 with the same representation; the client already has its first `skip` bytes
     /// A 200 of the same version (by a field of `resume.validators`), but without a usable length.
     uncounted,
-    mismatch,  ///< a 200 or 206 that may not be the rest of the download
-    refused,   ///< another status: the body has no bytes of the download
+    mismatch,  ///< a 200 or 206 that does not provably have the missing bytes
+    refused,   ///< any other status than 200 and 206: the body has no bytes of the download
   };
   Kind kind = Kind::mismatch;
   std::uint64_t skip = 0;
@@ -74,7 +74,7 @@ struct Continuation {
 /// The position of a response's bytes in its representation.
 struct BodyPlace {
   std::uint64_t first = 0;                ///< offset of the first byte
-  std::optional<std::uint64_t> end;       ///< one past the last byte; absent if not known yet
+  std::optional<std::uint64_t> end;       ///< offset of the last byte plus 1; absent if not known yet
   std::optional<std::uint64_t> complete;  ///< size of the whole representation in bytes
   bool part = false;                      ///< the response is a 206
 };
@@ -97,13 +97,13 @@ class Download {
   /// Returns true if `begin` would return a download. Allocates nothing.
   static bool can_begin(const DownloadRequest&, const PartHead&);
 
-  /// Returns the range fields to send. The views are valid as long as the download.
+  /// Returns the Range and If-Range fields of the resume request. The views are valid as long as this object.
   RangeAsked ask(std::uint64_t sent) const;
   /// Judges a response to `ask(sent)`. If the first response did not name the length of the download, takes
   /// the length from the judged response.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// Returns true if bytes of the body are still missing. False if all of them (or more) have arrived, so
-  /// that only the end mark of the body was missing.
+  /// Returns true if bytes of the body are still missing. Returns false if all bytes (or more) have arrived,
+  /// so that only the end mark of the body was missing.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

@@ -22,9 +22,10 @@ struct AdminPages {
   std::function<bool()> ready;  ///< io thread: true if the listeners are open and the proxy is not draining
   std::function<std::string()> status;     ///< page thread: the /status document
   std::function<std::string()> histories;  ///< page thread: the newest request histories, a JSON array
-  /// Page thread: the history of one request by its id; none if it is unknown or was evicted.
+  /// Page thread: the history of the request with this id; none if the id is unknown or the history was
+  /// evicted.
   std::function<std::optional<std::string>(std::string_view id, HistoryForm)> history;
-  /// Page thread: the metrics as text. Takes milliseconds.
+  /// Page thread: the metrics as text. A call takes several milliseconds.
   std::function<std::string(telemetry::Exposition)> metrics;
   EventFeed::Make edition;                ///< page thread: new events for the readers of /events
   std::function<std::string()> config{};  ///< page thread: the current configuration as YAML

@@ -56,8 +56,8 @@ class RequestHistory {
   /// Returns the id of the request with this number: letters, digits and one hyphen, at most 24 characters.
   std::string id_of(std::uint64_t number) const;
   void append_id(std::string& out, std::uint64_t number) const;
-  /// Finds a request by its id (`id_of`), or finds the newest request with this X-Request-Id. `route_name`
-  /// stays empty.
+  /// Finds a request by its id (`id_of`), or finds the newest request with this X-Request-Id. Leaves
+  /// `route_name` of the entry empty.
   std::optional<HistoryEntry> find(std::string_view id) const;
   /// Returns the newest requests of all threads, sorted by end time, oldest first.
   std::vector<HistoryEntry> newest(std::size_t most) const;

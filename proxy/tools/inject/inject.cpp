@@ -226,9 +226,9 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // Other objects may share the metadata through an anchor, which makes the full edit a fault. In this
-    // case, fewer annotations and labels are added. reprise needs only the annotation with its configuration,
-    // if there is one.
+    // Other objects may share the metadata through an anchor. The full edit would change these objects too,
+    // and is rejected. In this case, fewer annotations and labels are added. reprise needs only the
+    // annotation with its configuration, if there is one.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations,
          "no label was added, because other objects share these labels through an anchor"},

@@ -15,8 +15,8 @@ namespace reprise::simulation {
 /// have ended.
 class HostWorld {
  public:
-  /// The exchanges use `told`, the laws use `judged`. `marks` and `tale` may be null; `tale` gets one line
-  /// per event.
+  /// `told` is the story for the exchanges, `judged` is the story for the laws. They differ only if a flaw is
+  /// planted. `marks` and `tale` may be null; `tale` gets one line per event.
   HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, CoverageMarks* marks,
             std::string* tale);
 

@@ -30,7 +30,8 @@ struct Happening {
 /// One attempt, as it was reported to the exchange.
 struct Tried {
   Instant started{};
-  /// Start of this attempt; for the retry of a stale connection, start of the attempt that it replaces.
+  /// Start of this attempt. For the retry after a stale connection: start of the attempt that used the stale
+  /// connection.
   Instant admitted{};
   Instant ended{};
   policy::Outcome outcome = policy::Failed{policy::Stage::await_head, policy::Cause::cancelled};
@@ -75,7 +76,7 @@ class VisitLaws {
   bool runs(unsigned number) const { return tried_[number - 1].running; }
   /// Returns the number of attempts charged to the budget and not refunded.
   std::size_t paid() const { return paid_; }
-  /// Returns the number of events after which a route in mode observe may have recorded a retry.
+  /// Returns how many events could have caused a route in mode observe to record a retry.
   std::size_t decisions() const { return decisions_; }
 
  private:
