@@ -26,7 +26,7 @@ std::optional<std::string_view> preset_text(std::string_view name);
 /// One route of a preset, and the policies that it uses. The nodes live until the program ends.
 struct PresetRoute {
   std::string_view preset;            ///< preset whose file has the route
-  const Node* route = nullptr;        ///< keys of the route, which win over the policies
+  const Node* route = nullptr;        ///< keys of the route; they override the policies
   std::vector<const Node*> policies;  ///< policies of shipped presets; later ones override earlier ones
 };
 

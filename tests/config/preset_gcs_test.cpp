@@ -62,8 +62,9 @@ const Settings& gcs() {
   return settings;
 }
 
-// The tests add each of these to each operation. Some are conditions; the others only look like conditions.
-// An operation may become repeatable only by a condition that its row in the table names.
+// Query parameters, header fields and JSON members. The tests add each of them to each operation. Some are
+// conditions; the others only look like conditions. An operation may become repeatable only by a condition
+// that its row in the table names.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",

@@ -1,4 +1,4 @@
-// Tests which layer of the file (route, policy, defaults, built-in) sets each key of a route.
+// Tests which layer (route, policy, defaults or built-in defaults) sets each key of a route.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// Tests how ClientWatch detects that the client has gone (FIN or RST), and what it then stops.
+// Tests how ClientWatch detects that the client has gone (FIN or RST), and which operations ClientWatch then
+// stops.
 #include "proxy/net/ends/client_watch.hpp"
 
 #include "proxy/net/ends/http1_client.hpp"

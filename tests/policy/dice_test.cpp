@@ -46,8 +46,8 @@ TEST(Dice, both_ends_of_the_range_occur) {
   for (const int times : seen) EXPECT_GT(times, 0);
 }
 
-// Chi-squared test over 10 faces and 100,000 rolls. One fair die in a thousand exceeds 27.9; the seed is
-// fixed.
+// Chi-squared test over 10 faces and 100,000 rolls. The statistic of one fair die in a thousand exceeds 27.9.
+// The seed is fixed, so the result is always the same.
 TEST(Dice, random_numbers_are_uniformly_distributed) {
   std::array<double, 10> seen{};
   for (const std::uint64_t number : rolls(77, 9, 100'000)) ++seen.at(number);

@@ -26,8 +26,8 @@ class Network final : public Dials {
   Duration patience_of_names();
 
   Result dial(const tcp::endpoint&) override;
-  /// Judges the dial of `order[which]`, which the proxy is about to start. `order`: all addresses of the
-  /// race, in the order of their dials.
+  /// Judges the dial of `order[which]`, which the proxy is about to start: this dial must be due now.
+  /// `order`: all addresses of the race, in the order of their dials.
   void race_dials(std::span<const tcp::endpoint> order, std::size_t which) {
     dialled_.race_dials(order, which);
   }

@@ -21,14 +21,14 @@ struct ResponsePlan {
   After after = After::keep;
   Duration wait{};                      ///< wait before the first byte
   Duration pause{};                     ///< pause before the second piece; halved for each later piece
-  bool early = false;                   ///< sent as soon as the request's head has arrived
+  bool early = false;                   ///< the response is sent as soon as the request's head has arrived
   bool commits = true;                  ///< the request may take effect
   std::uint64_t commit_at = 1;          ///< number of request bytes at which the request takes effect
   std::optional<std::uint64_t> resets;  ///< number of request bytes after which the upstream resets
   bool unread = false;                  ///< only the head of the request is read
   std::optional<Duration> idles_for;    ///< idle time after the response, then FIN
   bool vanishes = false;                ///< after the response, the connection dies without notice
-  bool speaks_idly = false;             ///< sends an unsolicited 408 before the FIN after `idles_for`
+  bool speaks_idly = false;             ///< after `idles_for`, sends an unsolicited 408 before the FIN
   unsigned version = 0;
   int status = 200;
   Tells tells = Tells::nothing;
@@ -43,8 +43,8 @@ inline constexpr std::string_view error_xml =
 /// The part of a representation that a resume requests.
 struct RangeRequest {
   std::uint64_t first = 0;
-  /// Version that If-Range names; without If-Range, the version of the last response. 0 if the upstream never
-  /// sent such a version.
+  /// Version that If-Range names. Without If-Range, the version of the last response with content. 0 if
+  /// If-Range names no version of this upstream, or if no response had content.
   unsigned version = 0;
   bool conditional = false;  ///< has If-Range
 };

@@ -227,7 +227,8 @@ std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCo
   return taken;
 }
 
-// Models is_dead_peer(): two retransmissions, the second 1.2 seconds after the first lost byte was sent.
+// Models is_dead_peer(): the peer seems dead after two retransmissions, the second of which is sent 1.2
+// seconds after the first lost byte.
 bool WireLink::seems_dead(Duration since) {
   constexpr Duration sent_again_twice = std::chrono::milliseconds(1200);
   if (closed_ || !wire_->unheard_since_ || wire_->deaf_) return false;
@@ -274,7 +275,8 @@ net::Unread WireLink::unread() {
   return wire_->to_proxy_.finished ? net::Unread::closed : net::Unread::nothing;
 }
 
-// Counts unread bytes as unacknowledged: the actor's kernel acknowledges only what the actor has read.
+// Counts every byte that the other end (the actor) has not read: here, its kernel acknowledges only read
+// bytes.
 std::uint64_t WireLink::unacknowledged() {
   return wire_ == nullptr ? 0 : wire_->to_actor_.bytes.size() + wire_->swallowed_;
 }

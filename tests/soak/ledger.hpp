@@ -28,7 +28,7 @@ struct Record {
   Ending ending = Ending::none;
 };
 
-/// Written by the clients and the upstream, which share one thread.
+/// The records of all requests. The clients and the upstream write them; all of them share one thread.
 class Ledger {
  public:
   explicit Ledger(const Mix& mix) : mix_(mix) {}
@@ -54,7 +54,7 @@ class Ledger {
   void ends_gone(const Plan&, int status, unsigned attempts);
   void rejected() { ++rejected_; }
   void tunnelled() { ++tunnels_; }
-  /// Reports something that no fault explains. The first few reports are printed.
+  /// Reports an outcome that no planned fault explains. The first few reports are printed.
   void unjust(const Plan&, const std::string& what);
 
   struct Sums {

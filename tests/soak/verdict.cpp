@@ -48,8 +48,8 @@ void Judgement::fail(const std::string& why) {
 }
 
 // Compares two counts of attempts. If the machine stalled for longer than a timeout, reprise ended attempts
-// that the upstream still played, so the counts may differ by `slack_`. Reprise may also count up to
-// `most_in_vain` attempts that the upstream did not see.
+// to which the upstream was still responding, so the counts may differ by `slack_`. Reprise may also count up
+// to `most_in_vain` attempts that the upstream did not see.
 void Judgement::row_of_attempts(const char* what, double ours, double theirs, double most_in_vain) {
   const bool near = std::abs(ours - theirs) <= slack_;
   const bool in_vain = theirs >= ours && theirs - ours <= most_in_vain;
@@ -96,8 +96,8 @@ void Judgement::compare_counters() {
 
 // Returns the maximum number of attempts that reprise counts but the upstream did not see. Before a broken
 // download ends as cut, up to ten resumes in a row may fail to connect, and the upstream sees none of them.
-// Completed downloads add nothing to this number: the number of their last attempt includes all attempts that
-// the upstream did not see.
+// Completed downloads add nothing: the upstream sees their last attempt, and its number also counts all
+// earlier attempts, seen or not.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

@@ -97,8 +97,8 @@ class Laws {
     for (std::size_t i = 0; i < played_.entries.size(); ++i) found += resumed(i) ? 1 : 0;
     return found;
   }
-  // Returns the number of attempts up to the one after which Deliver was requested; the number of all
-  // attempts if Deliver was never requested.
+  // Returns the number of the attempt after which Deliver was first requested. If Deliver was never
+  // requested, returns how many attempts there were.
   std::size_t attempts_to_the_head() const {
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
@@ -347,8 +347,8 @@ class Laws {
     return failed != nullptr && failed->cause != Cause::cancelled &&
            played_.entries[i].attempt.sent == Sent::maybe;
   }
-  // Returns true if the response at hand may only show that an earlier, lost attempt had its effect. The
-  // client then gets the failure of the lost attempt instead.
+  // Returns true if the status of the response at hand may be a consequence of an earlier, lost attempt that
+  // had its effect. The client then gets the failure of the lost attempt instead.
   bool keeps_lost_failure(unsigned at_hand) const {
     if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
     if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(response(at_hand - 1)->status))

@@ -1,4 +1,4 @@
-// A DNS server on loopback for one test program. Responds to queries as the test has set, over UDP and TCP.
+// A DNS server on loopback for one test program. Sends the responses that the test has set, over UDP and TCP.
 #pragma once
 
 #include <cstdint>

@@ -45,8 +45,8 @@ struct Played {
 };
 
 /// Returns how the body of this attempt (counted from 1) breaks. After the end of the script, the last step
-/// is repeated without the break, because otherwise the download would break and be resumed without end. A
-/// response that broke while it was held always counts as broken.
+/// is repeated without the break, because otherwise the download would break and be resumed without end. If
+/// the outcome is a response that broke while it was held, the result is never `Breaking::no`.
 Breaking breaking(const Script&, std::size_t number);
 
 /// Plays a script: executes the actions of one exchange, with one step per attempt. The last step repeats

@@ -95,8 +95,8 @@ TEST(ProxySilence, L4_post_on_a_dead_connection_is_never_sent_twice) {
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   const std::string post = play::with_body("POST", upstream.authority(), "once");
-  // A POST that is sent more than a second after the last POST uses a new connection and succeeds. The test
-  // then sends another POST.
+  // If the machine is slow, a POST is sent more than a second after the last one. Such a POST uses a new
+  // connection and succeeds. The test repeats the POST until one uses the idle connection with the dead peer.
   unsigned responded = 0;
   WireResponse got = client.ask(post);
   for (; got.status == 200 && responded < 1000; got = client.ask(post))

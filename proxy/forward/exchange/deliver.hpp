@@ -18,7 +18,7 @@ struct Delivered {
 /// Returns true if the response must be announced as the last one on the client's connection, because a drain
 /// was requested or the listener is closed.
 bool is_last(const Worker&, const Incoming&);
-/// Appends `Reprise-Attempts`, if the route sends such lines.
+/// Appends `Reprise-Attempts`, unless the route's `response_headers` is `none`.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
 /// Appends `Reprise-Reason`. `reason`: the word of a reason or of a rejection.
 void append_reason(std::string_view reason, std::string& lines);

@@ -344,7 +344,7 @@ void ExchangeDriver::end_like_upstream() {
 
 // Ends the exchange when the client got no complete response, neither the upstream's nor a generated one.
 void ExchangeDriver::end_without_response(telemetry::Ending ending) {
-  // A slow client may still be reading: a partial response must not look complete (row I5).
+  // A slow client may still be reading. It must not take a partial response for a complete one (row I5).
   if (ending == telemetry::Ending::cut || response_begun_) client_.end.cut();
   served_.ending = ending;
   served_.keep_alive = false;

@@ -1,4 +1,5 @@
-// The state that all request bodies share: two limits, a folder, and the one thread that uses the disk.
+// The state that all held request bodies share: the limits of memory and disk, the folder, and the disk
+// thread.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ enum class NotHeld : std::uint8_t {
   memory_spent,  ///< limits.replay_memory is reached
   disk_spent,    ///< limits.replay_disk is reached
   file_failed,   ///< the temporary file could not be created, written or read
-  disk_slow,     ///< the disk did not write or return a piece in time
+  disk_slow,     ///< the disk took too long to write or read a piece of the body
 };
 
 /// Thread-safe. Outlives every session. Call `stop` before the contexts of the io threads end.
@@ -45,8 +46,8 @@ class ReplayStore {
   void set_limits(const config::Limits&);
 
   ReplayAllowance& memory() { return memory_; }
-  /// Returns the number of bytes that bodies in memory must leave free, so that other bodies can still be
-  /// written to disk.
+  /// Returns how many bytes of limits.replay_memory are reserved for bodies on their way to disk. Bodies that
+  /// stay in memory must leave these bytes free.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
   SpareBuffers& spare_buffers() { return spare_buffers_; }

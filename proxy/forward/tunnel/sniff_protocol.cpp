@@ -14,8 +14,8 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
   http::StreamStart arrived{from_client.view()};
   DetectedProtocol words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
   if (words != DetectedProtocol::more) co_return words;
-  // Detects a client that left after an earlier wait. epoll does not report this end again, so a read would
-  // wait forever.
+  // Detects a client that left after an earlier wait. epoll does not report the end of its connection again,
+  // so a read would wait forever.
   arrived.waited_enough = bool(detected_end(client));
   if (arrived.waited_enough) co_return http::detect_by_first_bytes(arrived, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;

@@ -47,7 +47,7 @@ struct FieldLine {
 struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
-  std::uint64_t length = 0;  ///< Content-Length if the kind is `length`; 0 is forwarded too
+  std::uint64_t length = 0;  ///< value of Content-Length if the kind is `length`; may be 0
 };
 
 struct RequestHead final : policy::FieldLines {
@@ -56,7 +56,7 @@ struct RequestHead final : policy::FieldLines {
   unsigned minor_version = 1;  ///< the x of HTTP/1.x
   std::vector<FieldLine> fields;
   Framing framing;          ///< none, length or chunked
-  std::size_t bytes = 0;    ///< length in the buffer, with skipped empty lines and the final blank line
+  std::size_t bytes = 0;    ///< length of the head in the buffer, with `skipped` and the final blank line
   std::size_t skipped = 0;  ///< bytes of the empty lines before the request line; included in `bytes`
   bool close = false;       ///< Connection or Proxy-Connection lists `close`
 
@@ -108,7 +108,7 @@ struct HeadLimits {
   std::size_t target_bytes = 64 * 1024;
 };
 
-/// The result of reading: `complete` if the head was filled, `partial` if more bytes are needed.
+/// The result of reading a head: `complete` if all of it was read, `partial` if more bytes are needed.
 enum class Progress : std::uint8_t { complete, partial };
 using Parsed = std::variant<Progress, Rejection>;
 

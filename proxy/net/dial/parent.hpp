@@ -11,13 +11,14 @@ namespace reprise::net {
 /// An upstream that is reached through its parent proxy.
 struct ParentRoute {
   Upstream& upstream;              ///< must have a parent
-  std::string_view asked_host;     ///< host that the parent must reach; judged like the upstream's own host
+  std::string_view asked_host;     ///< host that the parent must reach; the address filter may reject it
   const http::RequestHead& cause;  ///< request whose Via fields the CONNECT copies
   bool to_parent;                  ///< true if the request is sent to the parent itself, without a tunnel
 };
 
-/// Judges every host that the parent would dial for this route. For a redirected connection there are two
-/// such hosts: the original destination, and the request's Host, which the parent gets in absolute-form.
+/// Applies the address filter to every host that the parent would dial for this route. For a redirected
+/// connection there are two such hosts: the original destination, and the request's Host, which the parent
+/// gets in absolute-form.
 AddressVerdict judge_parent_route(const AddressFilter&, const ParentRoute&);
 
 /// Returns a stream to the parent proxy, or through a tunnel that the parent has opened. The parent has

@@ -22,7 +22,7 @@ struct FileStamp {
   std::uint64_t inode = 0;
   std::int64_t size = 0;                  ///< bytes
   std::int64_t modified_nanoseconds = 0;  ///< wall clock
-  /// Wall clock; every write changes this time, and no program can set it.
+  /// Time of the last change (ctime) by the wall clock. Every write changes it, and no program can set it.
   std::int64_t changed_nanoseconds = 0;
   bool operator==(const FileStamp&) const = default;
 };

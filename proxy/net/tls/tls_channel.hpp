@@ -13,7 +13,7 @@
 
 namespace reprise::net {
 
-/// Transport: a socket, or another link below TLS. Used on one thread.
+/// One TLS connection over a transport: a socket, or another link below TLS. Used on one thread.
 class TlsChannel {
  public:
   /// Throws std::bad_alloc.

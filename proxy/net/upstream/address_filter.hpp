@@ -23,8 +23,8 @@ class AddressFilter {
 
   /// Judges an address and every address that it may lead to:
   /// - an IPv4 address that is embedded in an IPv6 address is judged as that IPv4 address too (rows H1, L31).
-  ///   The forms are: mapped, compatible, NAT64 with both prefixes in every split of RFC 6052, SIIT, 6to4,
-  ///   ISATAP, and Teredo's client address;
+  ///   The forms are: mapped, compatible, NAT64 with either prefix and every prefix length of RFC 6052, SIIT,
+  ///   6to4, ISATAP, and Teredo's client address;
   /// - an unspecified address is judged as loopback of both families too, because connect(2) treats it as
   ///   loopback (row H4);
   /// - a zone (`::1%2`) is ignored.

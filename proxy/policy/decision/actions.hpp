@@ -39,8 +39,8 @@ struct Continue {
 };
 /// Break the client's connection: the client has part of the response, and the rest cannot follow.
 struct Cut {};
-/// Send an error response of the proxy: there is no upstream response to deliver, or `out_of_time` requires a
-/// 504.
+/// Send an error response that the proxy generates. Either there is no upstream response to deliver, or
+/// `out_of_time` requires a 504.
 struct Fail {
   bool gateway_timeout = false;  ///< send a 504, because `out_of_time` requires it
   bool close = false;  ///< send no response; end the client's connection as the upstream ended its own

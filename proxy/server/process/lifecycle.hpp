@@ -12,7 +12,7 @@ class Lifecycle {
 
   /// Starts the same graceful shutdown as SIGTERM. Does nothing if it has already started. Thread-safe.
   void stop();
-  /// Ends the loops at once.
+  /// Stops the event loops of all workers at once.
   void stop_now();
   /// Starts draining: the proxy is no longer ready, and every response ends its connection. Thread-safe.
   void drain();

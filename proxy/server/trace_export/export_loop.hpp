@@ -8,7 +8,7 @@
 
 namespace reprise::server {
 
-/// Used by its own thread until `run` has returned.
+/// The event loop of the exporter's thread. Until `run` has returned, only this thread may use the object.
 class SpanExporter::Loop {
  public:
   Loop(SpanExporter&, net::Resolver&, telemetry::Log&, const telemetry::TraceResource&,
@@ -62,7 +62,7 @@ class SpanExporter::Loop {
   std::size_t next_queue_ = 0;
   std::uint64_t seen_changes_ = 0;
   unsigned failures_ = 0;   ///< consecutive failures, over all batches
-  Duration asked_pause_{};  ///< pause before the next post
+  Duration asked_pause_{};  ///< pause before the next POST to the collector
   Duration waited_{};
   std::string trouble_;  ///< kind of the last logged failure; empty if the collector accepts spans
 };

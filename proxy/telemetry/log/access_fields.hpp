@@ -12,8 +12,9 @@
 
 namespace reprise::telemetry {
 
-/// Naming scheme of the fields of a JSON line. `otel`: the names of OpenTelemetry's semantic conventions. The
-/// other fields have names from the Elastic Common Schema, or names that begin with `reprise.`.
+/// Naming scheme of the fields of a JSON line. `otel`: the names of OpenTelemetry's semantic conventions.
+/// Fields that these conventions do not define have names from the Elastic Common Schema, or names that begin
+/// with `reprise.`.
 enum class Dialect : std::uint8_t { own, otel };
 
 /// The JSON object that contains a field.

@@ -46,7 +46,8 @@ class Log {
   /// limit ended the exchange, also writes one `error` record (clause R24).
   void access(const ExchangeRecord&);
   /// Writes a message, unless its level is below the configured level. Escapes control characters and bad
-  /// UTF-8. The caller must remove everything else that could do harm from a text that a client sent.
+  /// UTF-8. If the text contains anything that a client sent, the caller must first remove everything else
+  /// that could do harm.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
   /// Returns how many lines were dropped, because the queue (1 MiB) was full or the write failed.
   std::uint64_t dropped() const;
@@ -63,7 +64,7 @@ class Log {
 };
 
 /// Writes the error record of an exhausted exchange: method, URL without query, attempts, elapsed time, last
-/// status or failure, and the limit.
+/// status or failure, and the limit that ended the exchange.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, LineForm, LogReader,
                           std::string& out);
 

@@ -68,8 +68,8 @@ std::string_view word(ReloadOutcome);
 /// The reason why spans were dropped: the label of `reprise_trace_dropped_total{cause}`.
 enum class SpanDrop : std::uint8_t {
   queue_full,     // requests end faster than the collector takes their spans
-  unreachable,    // no try reached the collector or got a complete response
-  busy,           // the collector responded 429, 502, 503 or 504 to every try
+  unreachable,    // no attempt to send them got a complete response from the collector
+  busy,           // the collector responded 429, 502, 503 or 504 to every attempt to send them
   refused,        // the collector rejected the whole batch with a status other than 429, 502, 503 or 504
   rejected,       // the collector took the batch but rejected these spans
   switched_off,   // a reload removed the collector from the configuration
@@ -103,11 +103,12 @@ class Metrics {
   /// number is valid for the life of this object. If the list of routes is full, a new name gets the number
   /// of the last name in the list.
   std::size_t route(std::string_view name);
-  /// Counts one finished request: requests, durations, attempts, retries, refusals, recovered, exhausted,
-  /// backoff, Retry-After and ambiguous, all from its ledger.
+  /// Counts one finished request in the metrics for requests, durations, attempts, retries, refusals,
+  /// recovered, exhausted, backoff, Retry-After and ambiguous. All values come from the request's ledger.
   ///  - A retry is counted for each ledger entry whose verdict is a retry.
   ///  - A refusal is counted once per request, by the ledger's final reason, unless this reason is `success`
-  ///    or leads to a retry. If something ended a wait early, the final reason is what ended the wait.
+  ///    or leads to a retry. If a wait ended early, the final reason is what ended that wait, for example
+  ///    `client_gone`.
   ///  - An opened tunnel is counted neither as a request nor in the durations.
   void count(const ExchangeRecord&);
   /// Returns the counters of the upstream "host:port", for `ExchangeRecord::upstream`. They are valid for the
@@ -117,8 +118,8 @@ class Metrics {
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
-  /// Counts an HTTPS tunnel that could not be read, like UnreadHosts::count. Returns true for the first such
-  /// tunnel to that host.
+  /// Counts an HTTPS tunnel whose requests could not be read, as UnreadHosts::count does. Returns true for
+  /// the first such tunnel to that host.
   bool count_unread(std::string_view host_port, std::string_view intercept);
   void count_stream(Protocol);
   void count_interception(Interception);
@@ -159,7 +160,7 @@ class Metrics {
   };
   Totals totals() const;
 
-  /// Counts for the words of a closed list, in the order of the list. Words whose count is 0 are omitted.
+  /// Counts keyed by word, in the order of a fixed list of words. Words whose count is 0 are omitted.
   using Counts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
   /// Totals of the requests of one route.

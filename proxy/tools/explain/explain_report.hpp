@@ -33,7 +33,7 @@ std::string to_text(const ExplainReport&);
 
 /// Returns where the route is defined, for example `reprise.yaml:8`, `preset gcs:12` or `built-in`.
 std::string place_of(const policy::Route&, const std::string& file);
-/// Returns what the client gets at the end of the course with the longest waits.
+/// Returns what the client gets in the end if every wait is as long as possible.
 std::string client_gets(const ExplainReport&);
 /// Returns sentences on what the route's `hold` does with the assumed response. Empty if the route has no
 /// `hold`, or if `hold` does not apply to the response.
@@ -45,8 +45,8 @@ struct ReportedLimit {
 };
 /// Returns the limits that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
 std::vector<ReportedLimit> limits_of(const ExplainReport&);
-/// Returns advice for the reasons with which the two courses end (shortest and longest waits), without
-/// duplicates.
+/// Returns advice for the two reasons with which the request may end: if every wait is as short as possible,
+/// and if every wait is as long as possible. Omits duplicates.
 std::vector<std::string> advices(const ExplainReport&);
 
 }  // namespace reprise::tools

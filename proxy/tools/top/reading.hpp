@@ -13,7 +13,7 @@
 
 namespace reprise::tools {
 
-/// Counts keyed by word, in the order of the document.
+/// Counts keyed by word, in the order of the /status document.
 using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
 
 /// Counts of one route, since the start of the proxy or between two readings.

@@ -44,7 +44,7 @@ void CoverageMarks::add(const CoverageMarks& other) {
   add_up(hedges, other.hedges);
 }
 
-// Calls `visit` with the name of each mark, its count, and whether it can be reached.
+// Calls `visit` for each mark (a situation in a story) with its name, its count, and whether it is possible.
 template <typename Visitor>
 void CoverageMarks::each(Visitor visit) const {
   for (const policy::Reason reason : policy::all_reasons()) {

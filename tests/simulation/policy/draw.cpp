@@ -17,7 +17,7 @@ using policy::Stage;
 
 constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 410, 412,
                               421, 422, 429, 500, 501, 502, 503, 503, 504};
-// Numbers of fault kinds in a Swarm. Failures and statuses have lower numbers.
+// Numbers of fault kinds, as Swarm::has expects them. Lower numbers are for failures and statuses.
 enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 
 policy::Backoff draw_backoff(Chance& chance) {

@@ -1,4 +1,4 @@
-// Purposes for which a policy story draws random numbers. Each has its own stream.
+// Purposes for which a policy story draws random numbers. Each purpose has its own stream of numbers.
 #pragma once
 
 #include "tests/support/chance.hpp"

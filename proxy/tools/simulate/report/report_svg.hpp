@@ -1,4 +1,4 @@
-// Writes the report as one SVG picture with its own explanation: the load of the upstream under each policy.
+// Draws the load of the upstream under each policy as one SVG picture, which contains its own explanation.
 #pragma once
 
 #include <string>
