@@ -49,7 +49,7 @@ enum class GatewayRedirects : std::uint8_t { rewrite, pass };
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
-  bool https = false;       ///< use TLS and verify the certificate; changes the default port to 443
+  bool https = false;  ///< use TLS and verify the certificate; changes the default port to 443
   /// Prefix of every path that is sent upstream: "/base" without a final slash, or "".
   std::string path_prefix;
 };

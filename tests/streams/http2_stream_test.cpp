@@ -273,7 +273,7 @@ TEST_F(Http2StreamTest, body_that_is_cut_is_never_complete) {
   EXPECT_EQ(bench.run(read_body(closed)), std::pair(std::string("abc"), BodyStep::closed));
 }
 
-TEST_F(Http2StreamTest, read_limit_ends_a_read_and_no_later_one) {
+TEST_F(Http2StreamTest, read_limit_ends_only_the_read_that_it_was_set_for) {
   connect();
   Http2Stream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
