@@ -19,7 +19,7 @@ struct RouteOrigin {
     const Node* node = nullptr;
     std::string path;
   };
-  Layer over;  ///< keys that flags set for every route
+  Layer over;  ///< keys that command-line flags set for every route
   Layer route;
   std::vector<const Node*> shipped_route;  ///< the route in the preset
   Layer policy;
@@ -29,7 +29,7 @@ struct RouteOrigin {
 
 struct BuiltRoutes {
   std::vector<policy::Route> routes;  ///< routes of the file, then of presets, then the fallback `default`
-  std::vector<RouteOrigin> origins;   ///< the origin of each route; points into the document
+  std::vector<RouteOrigin> origins;   ///< origin of each route; points into the document
 };
 
 /// Builds all routes. Reports missing, reserved, repeated and unknown names. The keys of `over` win over the

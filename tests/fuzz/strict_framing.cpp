@@ -44,8 +44,8 @@ void need_value(const std::string& text) {
   }
 }
 
-/// Returns the line at `at` without its line end, and moves `at` past it. A CR without LF is an error; an LF
-/// without CR is an error unless `tolerant` (RFC 9112 2.2).
+/// Returns the line at `at` without its line end, and moves `at` past the line end. A CR without LF is an
+/// error; an LF without CR is an error unless `tolerant` (RFC 9112 2.2).
 std::string take_line(const std::string& bytes, std::size_t& at, bool tolerant = false) {
   for (std::size_t i = at; i < bytes.size(); ++i) {
     if (bytes[i] == '\n') {

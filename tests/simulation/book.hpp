@@ -32,7 +32,7 @@ struct RequestPlan {
   bool terminated = false;
   std::string query;        ///< query of the target, with its question mark
   bool idempotent = false;  ///< verdict of the route's idempotency rule
-  bool repeatable = false;  ///< may be retried, judged by its head
+  bool repeatable = false;  ///< the request may be retried, judged by its head
   /// True if the request must use a new connection: it is not repeatable, and the last non-repeatable request
   /// of the same client connection went to another host, or there was no such request.
   bool takes_no_risk = false;

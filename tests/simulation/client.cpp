@@ -262,8 +262,8 @@ void Client::connection_ended(bool by_reset) {
     ++answered_;
   } else if (answered_ < asked_) {
     book_.tell(by_reset ? "client sees a reset" : "client sees the end");
-    // The client sent its next request at once, so no timeout of the proxy can have ended the connection.
-    // Does not judge a connection that ended with a reset, because a reset discards unread bytes.
+    // The client sent its next request at once, so no timeout of the proxy can have ended the connection. A
+    // connection that ended with a reset is not judged, because a reset discards unread bytes.
     if (!by_reset && answered_ > 0 && received_ == received_before_ && !stalled_ && !book_.stopping())
       book_.broken("a connection that ends behind a response was said to end");
     end_request(ClientEnd::cut);

@@ -136,8 +136,8 @@ class Judge {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
-      // A hedge has a later entry than this attempt, but a hedge does not wait. It started before this
-      // attempt ended, so this check accepts the hedge.
+      // The later entry may be a hedge. A hedge does not wait: it started before this attempt ended, so this
+      // check accepts it.
       for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;

@@ -34,7 +34,7 @@ class ScarceDescriptors {
   /// Makes every open fail, even after another descriptor is closed, as if another thread always took it
   /// first.
   void withhold_what_is_closed() const { set(1); }
-  /// Counts the open descriptors below the limit. Opens none itself.
+  /// Counts the open descriptors below the limit. Opens no descriptor itself.
   int open_now() const {
     int open = 0;
     for (int each = 0; each < static_cast<int>(limit_); ++each)

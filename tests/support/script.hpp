@@ -55,9 +55,9 @@ enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 /// How the body of a delivered response ends early, if it does.
 enum class Breaking : std::uint8_t {
   no,
-  is_permanent,  ///< the rest cannot be requested
-  in_vain,       ///< the rest can be requested; this attempt delivered no byte
-  mid_way,       ///< the rest can be requested; some bytes were delivered
+  is_permanent,  ///< the rest of the body cannot be requested
+  in_vain,       ///< the rest of the body can be requested; this attempt delivered no byte
+  mid_way,       ///< the rest of the body can be requested; some bytes were delivered
 };
 
 /// The outcome of one attempt, and the events during it.

@@ -9,7 +9,7 @@ namespace {
 
 using play::BlackHole;
 
-/// Returns settings with a parent on that port. Name lookups fail the test.
+/// Returns settings with a parent proxy on this port. A name lookup makes the test fail.
 Wishes through(std::uint16_t port, unsigned attempts = 1) {
   Wishes wishes;
   wishes.settings.parent = config::Parent{"127.0.0.1", port, "joe", "Basic am9lOjVlY3JldA=="};

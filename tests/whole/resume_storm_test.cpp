@@ -36,10 +36,12 @@ Wishes eager() {
 /// Breaks one connection of an otherwise correct upstream: the n-th connection from now on ends after `bytes`
 /// response bytes.
 struct Plan {
-  std::atomic<unsigned> until_break{0};  ///< connections up to the break (1: the next one); 0: no break
+  /// Number of connections until the break (1: the next connection); 0: no break.
+  std::atomic<unsigned> until_break{0};
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
-  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< bytes sent if the request has no Range
+  /// Number of bytes sent in response to a request without Range.
+  std::atomic<std::size_t> first_bytes{std::string::npos};
 };
 
 ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {

@@ -320,8 +320,8 @@ int explain(Arguments given) {
   std::optional<Basis> basis = find_basis(given, code);
   if (!basis) return code;
   config::Loaded& loaded = basis->loaded;
-  // A running proxy has already lowered its settings to the limits of its process, and has printed the
-  // warnings.
+  // A running proxy has already lowered these settings to the limits of its process and printed the warnings.
+  // Only settings that come from a file or the defaults must still be lowered.
   std::vector<std::string> fitted;
   if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
   if (!basis->is_running || !loaded.settings) print_problems(loaded, basis->file);

@@ -18,7 +18,7 @@ struct Checked {
   std::size_t routes = 0;                 ///< number of routes in a valid file, without the default route
 
   int code = 0;            ///< exit code; warnings do not change it
-  bool is_strict = false;  ///< warnings count as errors
+  bool is_strict = false;  ///< true if warnings count as errors
 
   std::size_t errors() const;
   std::size_t warnings() const { return problems.size() - errors(); }

@@ -14,7 +14,8 @@ namespace reprise::forward {
 /// how the upload ends and on whether the client leaves meanwhile.
 class HeadReader final : public UploadListener {
  public:
-  /// Keeps references to the members of `one` and not to `one` itself: an upload may outlive the attempt.
+  /// Copies the references that `one` contains. Keeps no reference to `one` itself, because an upload may
+  /// outlive the attempt.
   explicit HeadReader(OneAttempt& one)
       : worker_(one.worker),
         out_(one.out),

@@ -32,8 +32,8 @@ class HedgedAttempt final : public net::Cancellable {
   /// Waits until an attempt ends, and returns that attempt. Returns each attempt once. Null if no attempt has
   /// ended by `due`.
   Task<Runner*> next_end(Instant due);
-  /// Cancels that attempt, waits for its end and discards its response. Does nothing if `next_end` has
-  /// already returned that attempt.
+  /// Cancels attempt `number`, waits for its end and discards its response. Does nothing if `next_end` has
+  /// already returned this attempt.
   Task<void> stop(unsigned number);
   /// Discards the responses of all attempts that `next_end` returned, except `*worth_keeping`. If
   /// `worth_keeping` is null, discards all these responses.

@@ -64,8 +64,8 @@ void Outgoing::note_address(const policy::UpstreamAddress& address) {
 }
 
 void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
-  // An attempt and its hedged copy may be sent in either order. Therefore neither clears the connection
-  // number of the other.
+  // An attempt and its hedged copy may be sent in either order. Neither of them clears `recent`, because it
+  // may hold the connection number of the other.
   if (number > 1 && !copy) recent = {};
   recent[number % recent.size()] = connection.number();
   note_address(connection.address());

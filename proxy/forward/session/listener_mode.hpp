@@ -38,9 +38,9 @@ class ListenerMode {
   /// Returns the value of the Host field in requests to the upstream, if the mode sets it; else an empty
   /// text.
   virtual std::string upstream_authority(const config::Listener&) const { return {}; }
-  /// Returns the message for a client that cannot be served for lack of room: `http_response` or its
-  /// equivalent in the client's protocol; empty for no message. `first`: the first byte that the client sent;
-  /// 0 if unknown.
+  /// Returns the message for a client that is turned away for lack of room: `http_response`, or its
+  /// equivalent in the client's protocol. Empty if the client gets no message. `first` is the first byte that
+  /// the client sent, or 0 if unknown.
   virtual std::string no_room(std::string_view http_response, char /*first*/) const {
     return std::string(http_response);
   }
@@ -86,7 +86,7 @@ class StreamListener : public ListenerMode, public StreamProtocol {
   /// already received the reply.
   virtual Task<std::variant<StreamGone, http::Rejection, StreamTarget>> read_target(ServedClient&,
                                                                                     Duration limit) const = 0;
-  /// Returns why no stream to that destination is allowed; absent if it is allowed.
+  /// Returns why a stream to this target is not allowed; absent if it is allowed.
   virtual std::optional<http::Rejection> judge(const ServedClient&, const StreamTarget&) const = 0;
   /// Reports to the client, within `limit`, that `judge` has rejected its stream.
   virtual Task<void> refuse(ServedClient&, http::Rejection, Duration limit) const = 0;

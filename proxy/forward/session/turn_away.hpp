@@ -7,7 +7,7 @@
 
 namespace reprise::forward {
 
-/// Returns advice on how to avoid this limit, for the response and the log.
+/// Returns advice on how to avoid reaching the limit `why`, for the response and the log.
 std::string_view advice_of(telemetry::LimitHit why);
 
 /// Waits up to a second for the client's request, sends 503 with Retry-After and Reprise-Reason, and closes

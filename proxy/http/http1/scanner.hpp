@@ -37,10 +37,10 @@ Halt scan_line_end(Cursor&, const char* stop, Spelling, Rejection otherwise);
 /// Returns the first control byte (other than HTAB) in the range, or `end`.
 const char* find_control(const char* at, const char* end);
 
-/// Returns true if the scan of an incomplete head can wait for more bytes: the buffer has no empty line, and
-/// its last line is incomplete. A buffer with only a part of the start line must also have at most
-/// `start_line_bytes`. The cost of a head that arrives byte by byte thus stays linear. Always false for a
-/// small buffer, so that errors are found early.
+/// Returns true if an incomplete head need not be scanned until more bytes arrive, because the buffer has no
+/// empty line and its last line is incomplete. A buffer with only a part of the start line must also have at
+/// most `start_line_bytes`. The cost of a head that arrives byte by byte thus stays linear. Always false for
+/// a small buffer, so that errors are found early.
 bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling);
 
 }  // namespace reprise::http

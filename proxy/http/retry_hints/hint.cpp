@@ -120,9 +120,9 @@ Pause read_units(std::string_view text) {
 }
 
 Pause read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
-  // A number above this is not a delay (of 31 years), but a time in Unix seconds.
+  // A larger number is a time in Unix seconds. As a delay, it would be longer than 31 years.
   constexpr std::int64_t unix_seconds = 1'000'000'000;
-  // A number above this is not a time in Unix seconds (in the year 5138), but in Unix milliseconds.
+  // A larger number is a time in Unix milliseconds. In Unix seconds, it would be after the year 5138.
   constexpr std::int64_t unix_milliseconds = 100'000'000'000;
   std::optional<Number> number = read_number(value);
   if (!number) return read_units(value);

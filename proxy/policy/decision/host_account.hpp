@@ -58,9 +58,9 @@ class HostAccount {
   /// Counts the first attempt of this request in the budget. Later calls do nothing.
   void count_first(Instant now);
   /// Accounts for attempt `number` at its end. Attempt 1 adds to the budget, unless this host caused its
-  /// failure before a byte was sent. If a retry ended without having sent a byte, refunds it and returns
-  /// true, because it put no load on the upstream (decision 0015). Otherwise returns false. `latest` is the
-  /// number of the last started attempt; only that attempt can be refunded.
+  /// failure before a byte was sent. A retry that ended before it sent a byte is refunded, because it put no
+  /// load on the upstream (decision 0015). Returns true if a retry was refunded. `latest` is the number of
+  /// the last started attempt; only that attempt can be refunded.
   [[nodiscard]] bool account_for(unsigned number, unsigned latest, const AttemptReport&, const Outcome&,
                                  Instant now);
   /// Withdraws a retry from the budget. Returns false if none is left.
@@ -69,8 +69,8 @@ class HostAccount {
   /// the budget is empty.
   void pay_for_observed(Instant now);
   /// Accounts for the retry after a stale connection. This retry uses what was withdrawn from the budget for
-  /// the attempt on the stale connection. If that was refunded (`given_back`, the result of `account_for`),
-  /// withdraws a retry again.
+  /// the attempt on the stale connection. If that amount was refunded, withdraws a retry again. `given_back`
+  /// is the result of `account_for`: true if the amount was refunded.
   void pass_payment_on(bool given_back, Instant now);
   /// Refunds the scheduled retry, because it will not start.
   void refund_retry(Instant now);
@@ -78,8 +78,8 @@ class HostAccount {
   /// Reports the outcome of an attempt to the host's pause and circuit. `admitted` is when the circuit
   /// admitted the attempt.
   void report(const Outcome&, const Verdict&, Instant admitted, Instant now);
-  /// Removes the attempt that was admitted at that time from the circuit's count, because it says nothing
-  /// about the host.
+  /// Removes the attempt that the circuit admitted at `admitted` from the circuit's count, because the
+  /// attempt says nothing about the host.
   void discard(Instant admitted);
 
  private:

@@ -14,8 +14,8 @@ namespace enumerators {
 /// enumerator, the text ends in a number: `Reason)26`.
 template <auto value>
 consteval std::string_view spelled() {
-  // GCC: `... [with auto value = room::Reason::success; ...]`.
-  // clang: `... [value = room::Reason::success]`.
+  // Text from GCC: `... [with auto value = room::Reason::success; ...]`.
+  // Text from clang: `... [value = room::Reason::success]`.
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("value = ") + 8);
   text = text.substr(0, text.find_first_of(";]"));

@@ -25,7 +25,7 @@ class SlotTimes {
   /// Returns how many slots lie between that time and the newest slot: 0 for the newest slot or later,
   /// `slots` or more if the slot has expired.
   std::int64_t age(Instant) const;
-  /// Returns the index in the ring of the slot with that age.
+  /// Returns the ring index of the slot that is `age` slots older than the newest.
   std::size_t index(std::int64_t age) const;
 
  private:

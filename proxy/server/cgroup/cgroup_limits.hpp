@@ -10,7 +10,7 @@ namespace reprise::server {
 /// Limits of the control groups. A member is absent if no such limit is known.
 struct Limits {
   std::optional<std::uint64_t> memory_bytes;
-  std::string memory_file;  ///< file that contains the limit
+  std::string memory_file;  ///< file that contains the memory limit
   std::optional<double> cpus;
   std::string cpu_file;
 };

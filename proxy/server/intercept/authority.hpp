@@ -45,9 +45,9 @@ class Authority {
   Authority(Certificate certificate, PrivateKey key);
   /// Makes a new key.
   static PrivateKey make_key();
-  /// Returns a certificate signed by that key, with a critical name constraint (RFC 5280 4.2.1.10). The
-  /// constraint permits exactly these hosts (`*.x` as `.x`) and excludes every IP address. Throws
-  /// std::runtime_error.
+  /// Returns a certificate signed by `key`, with a critical name constraint (RFC 5280 4.2.1.10). The
+  /// constraint permits exactly the given `hosts` (`*.x` is written as `.x`) and excludes every IP address.
+  /// Throws std::runtime_error.
   static Certificate certify(EVP_PKEY* key, const std::vector<policy::HostPattern>& hosts, std::int64_t now);
 
   X509* certificate() const { return certificate_.get(); }
@@ -58,8 +58,8 @@ class Authority {
   /// Returns the permitted hosts as host patterns.
   std::vector<std::string> permitted() const;
 
-  /// Returns why the certificate must not be used at that time: it is no CA, has expired, is not constrained
-  /// to names, or does not exclude IP addresses. Empty if it may be used.
+  /// Returns why the certificate must not be used at the time `now`: it is no CA, has expired, is not
+  /// constrained to names, or does not exclude IP addresses. Empty if it may be used.
   std::string trouble(std::int64_t now) const;
   /// Returns the first host that the name constraint does not permit; empty if it permits all.
   std::string first_outside(const std::vector<policy::HostPattern>& hosts) const;

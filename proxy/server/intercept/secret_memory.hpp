@@ -8,8 +8,8 @@
 namespace reprise::server {
 
 /// Reserves the memory, once per process; OpenSSL then keeps the secret numbers of keys in it. Call before
-/// the first key is made or read. Returns false if the memory could not be locked (RLIMIT_MEMLOCK); it is
-/// excluded from core files even then.
+/// the first key is made or read. Returns false if the memory could not be locked (RLIMIT_MEMLOCK). Such
+/// memory is still excluded from core files.
 bool reserve_secret_memory();
 
 /// Bytes in the reserved secret memory, overwritten when freed. They are in ordinary memory if none was

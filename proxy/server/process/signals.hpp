@@ -25,10 +25,11 @@ class Signals {
  public:
   /// The handlers of the signals. They are called on the thread of the io_context.
   struct Handlers {
-    std::function<void()> stop;                     ///< the first SIGTERM, SIGINT or SIGQUIT
-    std::function<void()> stop_now;                 ///< each further SIGTERM, SIGINT or SIGQUIT
-    std::function<void()> reload;                   ///< each SIGHUP
-    std::function<void(const char* name)> ignored;  ///< any other signal, when it arrives for the first time
+    std::function<void()> stop;      ///< called for the first SIGTERM, SIGINT or SIGQUIT
+    std::function<void()> stop_now;  ///< called for each further SIGTERM, SIGINT or SIGQUIT
+    std::function<void()> reload;    ///< called for each SIGHUP
+    /// Called for any other signal, when it arrives for the first time.
+    std::function<void(const char* name)> ignored;
   };
 
   Signals(asio::io_context& io, Handlers handlers);

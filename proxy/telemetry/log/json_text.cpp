@@ -53,8 +53,8 @@ Character decode(std::string_view text, std::size_t at) {
   return {length, code_point};
 }
 
-// Returns true for characters that a log line must not show as they are. C1 controls act on a terminal as ESC
-// does. Zero-width and bidirectional marks make a line look like another line.
+// Returns true for characters that a log line must not show as they are. C1 controls can begin terminal
+// commands, as ESC can. Zero-width and bidirectional marks make a line look like another line.
 bool is_hidden(unsigned code_point) {
   const auto within = [code_point](unsigned first, unsigned last) {
     return code_point >= first && code_point <= last;

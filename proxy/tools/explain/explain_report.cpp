@@ -75,8 +75,8 @@ void list_waits(const Explanation& explanation, TextPage& page) {
     page.line("waits", fmt::format("... only the first {} are listed", explanation.waits.size()));
 }
 
-// Describes the deadline. Also says when the last attempt of the course with the longest waits ends, and how
-// much time is then left.
+// Describes the deadline. Also says when the last attempt would end if the waits were as long as possible,
+// and how much time would then be left.
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.route().policy.retry.deadline;
   if (!deadline) return "none";

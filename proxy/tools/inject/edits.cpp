@@ -99,8 +99,8 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   std::size_t start = line_start(key.at);
   const std::size_t columns = key.at - start;
   if (!is_all(text_.substr(start, columns), ' ')) {
-    // The key does not begin its line, for example because a dash precedes it. The additions take its place,
-    // and the key moves to a new line after them.
+    // The key does not begin its line, for example because a dash precedes it. The additions take the place
+    // of the key, and the key moves to a new line after them.
     return put(key.at, 0, indented(lines, columns, line_end_).substr(columns) + std::string(columns, ' '),
                key);
   }
@@ -347,8 +347,8 @@ std::string Edits::applied() const {
   std::size_t done = 0;
   for (const auto& [place, edit] : edits_) {
     const std::size_t at = place.first;
-    // This edit is inside a range that another edit has replaced, so this edit is skipped. If it was needed,
-    // the later comparison of the result with the original fails.
+    // Skips an edit that begins inside a range that another edit has replaced. If the skipped edit was
+    // needed, the later comparison of the result with the original fails.
     if (at < done) continue;
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;

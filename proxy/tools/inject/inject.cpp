@@ -226,8 +226,8 @@ class Injection {
     });
     MetadataForm metadata = MetadataForm::whole;
     auto edited = compared_edit(known, before, UndoForm::left_out, metadata);
-    // Other objects may share the metadata through an anchor. The full edit would change these objects too,
-    // and is rejected. In this case, fewer annotations and labels are added. reprise needs only the
+    // Other objects may share the metadata through an anchor. The full edit is then rejected, because it
+    // would change these objects too. Fewer annotations and labels are added instead: reprise needs only the
     // annotation with its configuration, if there is one.
     const std::pair<MetadataForm, const char*> less[] = {
         {MetadataForm::annotations,

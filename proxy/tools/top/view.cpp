@@ -56,7 +56,7 @@ void move_request(View& view, Key key, const Watch& watch, std::size_t page) {
 }
 
 void move_text(View& view, Key key, std::size_t page) {
-  // More lines than any page has. `draw` limits the scroll position to the lines of the page.
+  // A number of lines that no page has. `draw` limits the scroll position to the lines of the page.
   constexpr std::size_t far = 1'000'000;
   view.scrolled = moved(key, view.scrolled, far, page);
 }

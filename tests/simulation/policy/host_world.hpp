@@ -40,7 +40,7 @@ class HostWorld {
     unsigned begun = 0;
     std::vector<bool> fresh;    ///< for each attempt: true if it used a new connection
     std::vector<bool> resumes;  ///< for each attempt: true if it resumes a download
-    unsigned responded = 0;     ///< the last attempt with a response, except resumes
+    unsigned responded = 0;     ///< number of the last attempt that got a response, not counting resumes
     bool kept = false;
     unsigned waits = 0;
     bool waiting = false;

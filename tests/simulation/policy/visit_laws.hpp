@@ -122,9 +122,10 @@ class VisitLaws {
   unsigned last_ended_ = 0;
   unsigned charged_ = 0;
   unsigned stale_ = 0;
-  unsigned at_hand_ = 0;  ///< attempt whose response the client gets if no attempt follows; 0: none
+  /// Number of the attempt whose response the client gets if no attempt follows; 0: none.
+  unsigned at_hand_ = 0;
   bool whole_ = false;
-  unsigned body_of_ = 0;  ///< attempt whose body the client receives; 0: no head was delivered
+  unsigned body_of_ = 0;  ///< number of the attempt whose body the client receives; 0: no head was delivered
   bool continuable_ = false;
   unsigned in_vain_ = 0;
   Duration wait_{};
