@@ -57,8 +57,8 @@ struct GatewayUpstream {
 struct Listener {
   ListenerMode mode = ListenerMode::forward;
   Endpoint bind{"127.0.0.1", 3128};
-  bool allow_remote = false;  ///< if false, `bind` must be loopback
-  GatewayUpstream upstream;   ///< only for a gateway
+  bool allow_remote = false;  ///< if false, `bind` must be a loopback address
+  GatewayUpstream upstream;   ///< used only by a gateway listener
   GatewayHost host = GatewayHost::upstream;
   GatewayRedirects redirects = GatewayRedirects::rewrite;
   std::size_t line = 0;  ///< line in the file, counted from 1; 0 for a built-in listener
@@ -84,7 +84,7 @@ struct Parent {
 
 /// The hosts whose TLS is intercepted, and the files of the local authority.
 struct Intercept {
-  std::vector<policy::HostPattern> hosts;  ///< at least one; exact names and `*.suffix`
+  std::vector<policy::HostPattern> hosts;  ///< at least one pattern: an exact name or `*.suffix`
   std::string certificate;                 ///< certificate of the authority, a PEM file
   std::string key;                         ///< private key of the authority, a PEM file
   std::optional<std::string>

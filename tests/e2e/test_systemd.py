@@ -199,7 +199,7 @@ def journal_of(descriptor):
 
 
 class Journaled(Serviced):
-    """A reprise whose JOURNAL_STREAM names its standard error, as if systemd had connected that to the journal."""
+    """A reprise whose JOURNAL_STREAM names its standard error, as if systemd had connected standard error to the journal."""
 
     def __init__(self, **configuration):
         super().__init__({}, **configuration)

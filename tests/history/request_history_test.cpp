@@ -71,8 +71,8 @@ TEST(RequestHistory, client_request_id_finds_its_newest_request_of_all_threads) 
   keep(stories.book(1), late, 20);
   keep(stories.book(0), early, 10);
   EXPECT_EQ(stories.find("mine")->path, "/late");
-  // The newest request with the id is also found if both requests ran on the same thread, and even if the
-  // newest one succeeded at the first attempt.
+  // If both requests with the id ran on the same thread, the newest one is found too, even if it succeeded at
+  // the first attempt.
   keep(stories.book(1), early, 30);
   EXPECT_EQ(stories.find("mine")->path, "/early");
 }

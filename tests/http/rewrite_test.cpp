@@ -1,5 +1,4 @@
-// Tests outgoing heads: lines that stay byte for byte, lines removed at this hop, and lines that the proxy
-// adds.
+// Tests outgoing heads: lines that stay unchanged, lines removed at this hop, and lines that the proxy adds.
 #include "proxy/http/http1/rewrite.hpp"
 
 #include <gtest/gtest.h>

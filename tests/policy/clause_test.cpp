@@ -316,7 +316,7 @@ TEST(Clause, R35_empty_value_does_not_make_a_request_conditional) {
   EXPECT_EQ(verdict(by_header, "", &lines), Idempotency::yes);
 }
 
-// The JSON reader finds the keys of a body. The rule asks for its key only when the whole body is held.
+// A JSON condition needs the keys of the whole body. Without a held body, the verdict is `undecided`.
 TEST(Clause, R36_only_keys_of_a_completely_held_json_body_count) {
   const auto rule = any({{Condition::Kind::json, "etag", ""}});
   EXPECT_EQ(verdict(rule, "", nullptr, nullptr), Idempotency::undecided);

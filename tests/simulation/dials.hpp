@@ -15,7 +15,7 @@
 namespace reprise::simulation {
 
 /// One object per story. Does not check that each attempt sends its request on only one connection, because
-/// Book notices a second one: more requests arrive than attempts were made.
+/// Book notices a second connection: more requests arrive than attempts were made.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}

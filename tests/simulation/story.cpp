@@ -84,7 +84,7 @@ forward::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
   return calls;
 }
 
-/// The proxy and everything around it.
+/// The proxy under test, and the simulated clients, upstreams and network around it.
 class Story {
  public:
   Story(Stage& stage, const Play& what, CoverageMarks& marks);

@@ -10,7 +10,8 @@ namespace reprise::soak {
 
 struct ProcessSample {
   std::int64_t resident_bytes = 0;
-  std::int64_t descriptors = 0;  ///< all except pipes, because threads keep pipes for later downloads
+  /// Number of open descriptors except pipes, because threads keep pipes for later downloads.
+  std::int64_t descriptors = 0;
   std::int64_t pipes = 0;
   std::int64_t threads = 0;
 };

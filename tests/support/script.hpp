@@ -85,7 +85,7 @@ struct Step {
   Step says_no() const {
     return with([](Step& s) { s.hints().said_no = true; });
   }
-  /// Marks the held part of the body as matching a predicate of the route.
+  /// Marks the held part of the response body as matching a body predicate of the route.
   Step body_listed() const {
     return with([](Step& s) { std::get<policy::Responded>(s.outcome).body_listed = true; });
   }

@@ -1,4 +1,4 @@
-// An invented environment for a process that a service manager has started.
+// Environment variables, chosen by the test, of a process that a service manager has started.
 #pragma once
 
 #include <functional>

@@ -71,7 +71,7 @@ TEST(Reading, target_of_a_request_is_shown_as_a_url_and_that_of_a_tunnel_as_host
 TEST(Watch, rates_are_computed_over_the_configured_window_only) {
   Watch watch(2);
   for (int i = 0; i <= 5; ++i) watch.took(status(i, 100 * i, route("a", 10 * i * i)), i);
-  // Only the last two seconds count. In them the counter grows from 90 to 250.
+  // Only the last two seconds count. In these two seconds, the counter grows from 90 to 250.
   EXPECT_DOUBLE_EQ(watch.routes()[0].rate(watch.routes()[0].recent.requests), 80);
   EXPECT_DOUBLE_EQ(watch.rate(), 100);
 }

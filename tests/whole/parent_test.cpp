@@ -347,7 +347,7 @@ TEST(ProxyParent, gateway_requests_are_sent_through_the_parent_too) {
   EXPECT_TRUE(heard.at(1).starts_with("OPTIONS http://127.0.0.1:8080 HTTP/1.1\r\n")) << heard.at(1);
 }
 
-// Plain HTTP in a tunnel stays in the tunnel: the parent never reads these requests.
+// Plain HTTP requests in a tunnel stay in the tunnel: the parent proxy never reads them.
 TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_the_parent_stays_in_the_tunnel) {
   Heard heard;
   ScriptedUpstream parent([&](Peer& peer) {

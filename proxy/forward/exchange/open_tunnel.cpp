@@ -79,7 +79,8 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
     delivered.end = Relayed::End::client_gone;
     co_return delivered;
   }
-  // The client had sent nothing when the protocol was sniffed before the dial.
+  // Before the dial, the protocol could not be detected, because the client had sent nothing. So it is
+  // detected now.
   if (tunnel.words == DetectedProtocol::more)
     co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
   delivered.served.carried = carried_by(tunnel);

@@ -13,9 +13,9 @@ namespace reprise::forward {
 /// The way in which a request reached this proxy.
 enum class RequestKind : std::uint8_t {
   forward,        ///< absolute-form or CONNECT, on a forward listener
-  gateway,        ///< on a gateway listener
+  gateway,        ///< any request on a gateway listener
   inside_tunnel,  ///< plain HTTP inside a CONNECT tunnel or a SOCKS connection
-  intercepted,    ///< inside TLS that this proxy terminates
+  intercepted,    ///< a request inside TLS that this proxy terminates
   redirected,     ///< plain HTTP on a connection of a transparent listener
 };
 

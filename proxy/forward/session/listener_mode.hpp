@@ -68,7 +68,7 @@ class RequestListener : public ListenerMode {
 
 /// The destination of a byte stream.
 struct StreamTarget {
-  std::string host;  ///< without port and brackets
+  std::string host;  ///< host without port and brackets
   std::uint16_t port = 0;
   std::string authority;
 };

@@ -73,7 +73,7 @@ struct Continuation {
 
 /// The position of a response's bytes in its representation.
 struct BodyPlace {
-  std::uint64_t first = 0;                ///< offset of the first byte
+  std::uint64_t first = 0;                ///< offset of the response's first byte in the representation
   std::optional<std::uint64_t> end;       ///< offset of the last byte plus 1; absent if not known yet
   std::optional<std::uint64_t> complete;  ///< size of the whole representation in bytes
   bool part = false;                      ///< the response is a 206

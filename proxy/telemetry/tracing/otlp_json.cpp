@@ -63,7 +63,7 @@ void add_request(OtlpAttributes& to, const HistoryEntry& story) {
 
 std::string_view scheme_of(const HistoryEntry& story) { return story.over_tls ? "https" : "http"; }
 
-// Returns the URL without the query, which is never kept. Empty for a tunnel, and if the path is absent or
+// Returns the URL without the query, which is never kept. Empty for a tunnel, or if the path is absent or
 // must not be reported.
 std::string url_of(const HistoryEntry& story) {
   if (story.tunnel || !story.path.starts_with('/')) return {};

@@ -202,7 +202,7 @@ class Run {
   }
   void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
   void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
-  // Resume, Continue and Cut do not occur, because simulated response bodies are always complete.
+  // The actions Resume, Continue and Cut do not occur, because simulated response bodies are always complete.
   static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
   static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }

@@ -19,7 +19,7 @@ constexpr std::uint64_t outcomes = 12;
 /// State of the request's body during the attempts.
 enum class Body : std::uint8_t {
   held,          ///< held whole
-  unsent,        ///< held; an attempt that fails before the response body has sent no byte
+  unsent,        ///< held; if an attempt fails before the response body begins, it has sent no byte
   let_go,        ///< the body is too long to hold
   let_go_later,  ///< the body becomes too long to hold during the second attempt
 };

@@ -63,8 +63,8 @@ class HostWorld {
   void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
   void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
   void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
-  // Cancel, Cut, Fail and Leave need no work. A cancelled attempt still has events, which the exchange must
-  // ignore.
+  // The actions Cancel, Cut, Fail and Leave need no work here. A cancelled attempt still has events, which
+  // the exchange must ignore.
   static void obey(const policy::Cancel&, std::size_t) {}
   static void obey(const policy::Cut&, std::size_t) {}
   static void obey(const policy::Fail&, std::size_t) {}

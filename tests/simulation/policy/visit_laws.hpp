@@ -23,7 +23,7 @@ struct Happening {
   play::Interruption interruption = play::Interruption::none;
   policy::AttemptReport report{};
   policy::Outcome outcome{};
-  play::Breaking how = play::Breaking::no;  ///< how the body ended
+  play::Breaking how = play::Breaking::no;  ///< how the response body ended early, if it did
   bool differs = false;  ///< the response is a 200 or 206, but not the rest of the download
 };
 

@@ -19,7 +19,7 @@ struct ModelKey {
   /// invalid, returns the reason, such as `is too high: at most 1000000/s`, which the caller writes after the
   /// text.
   std::optional<std::string> (*put)(Model&, std::string_view text) = nullptr;
-  /// Removes the default value. Null unless the key repeats.
+  /// Removes the default values of the key. Null if the key cannot be given several times.
   void (*clear)(Model&) = nullptr;
 };
 
