@@ -36,7 +36,7 @@ std::string scalar_list(const List& list, Text text) {
   return flow_list(items);
 }
 
-// Returns a single pattern as a text, and several as a list.
+// Returns one pattern as a text, and several patterns as a list.
 std::string patterns_text(const std::vector<std::string>& patterns) {
   if (patterns.size() == 1) return yaml_scalar(patterns.front());
   return scalar_list(patterns, [](const std::string& pattern) { return pattern; });

@@ -110,8 +110,9 @@ Reason reason_to_retry(const Outcome& outcome) {
   return responded->body_listed ? Reason::retryable_body : Reason::retryable_status;
 }
 
-// Returns the reason of the first closed gate among those that are checked before the wait. If several gates
-// are closed, only the first is reported, so the most informative gates come first.
+// Returns why a retry is not allowed: the reason of the first closed gate (unmet condition) among those that
+// are checked before the wait. If several gates are closed, only the first is reported, so the most
+// informative gates come first.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;

@@ -151,8 +151,8 @@ std::string truststore_bytes(const std::vector<Certificate>& roots, const Author
   add_trusted(&list, authority.certificate(), "reprise");
   const std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), FreeStore> bags(list);
   STACK_OF(PKCS7)* safe_list = nullptr;
-  // An old algorithm, because every Java version that legacy applications use can read it. It does not need
-  // to be strong: the password and the certificates are public.
+  // Uses an old algorithm, which every Java version of legacy applications can read. The algorithm need not
+  // be strong: the password and the certificates are public.
   const int added = PKCS12_add_safe(&safe_list, bags.get(), NID_pbe_WithSHA1And3_Key_TripleDES_CBC,
                                     iterations, truststore_password);
   const std::unique_ptr<STACK_OF(PKCS7), FreeStore> safes(safe_list);

@@ -47,8 +47,8 @@ std::string first_verdict(const ExplainReport& report) {
   return text;
 }
 
-// Lists the routes that do not match. A preset has many routes, so there is only one line for all routes
-// that fail at the same part of the request, such as the path.
+// Lists the routes that do not match. All routes that fail at the same part of the request, such as the path,
+// share one line, because a preset has many routes.
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,

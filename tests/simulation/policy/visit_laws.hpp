@@ -40,8 +40,9 @@ struct Tried {
   bool resume = false;
   bool running = true;
   bool cancelled = false;
-  bool paid = false;        ///< charged to the budget
-  bool given_back = false;  ///< charge was refunded: the attempt ended before it sent a byte
+  bool paid = false;  ///< true if the attempt was charged to the budget
+  /// True if the charge was refunded, because the attempt ended before it sent a byte.
+  bool given_back = false;
 };
 
 /// Compares the ledger with the reported attempts. Returns the broken law; empty if they agree.
