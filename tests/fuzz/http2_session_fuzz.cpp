@@ -131,9 +131,9 @@ void check(std::string_view text) {
   const Understood whole = play_to(bytes, first);
   const Understood split = play_to(bytes, 1);
   for (const Understood& one : {whole, split}) judge_streams(one);
-  // libnghttp2 itself judges some malformed input by its pieces: a block that is cut inside a field, and
-  // frames after a GOAWAY that leaves no stream.
-  if (whole.failed != split.failed || whole.going_away != split.going_away) return;
+  // The pieces decide when libnghttp2 notices a violation: a block that is cut inside a field, and frames
+  // after a GOAWAY that leaves no stream.
+  if (whole.failed || split.failed || whole.going_away != split.going_away) return;
   for (std::size_t i = 0; i < stream_count; ++i) {
     const Http2Response& one = whole.responses[i];
     const Http2Response& other = split.responses[i];
