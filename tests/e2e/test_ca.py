@@ -151,7 +151,7 @@ def test_invalid_intercept_hosts_are_rejected():
             files.refused("intercept.hosts", words)
 
 
-def test_leaf_certificates_are_strict_short_lived_and_valid_for_one_name():
+def test_leaf_certificates_pass_strict_verification_and_are_short_lived_and_name_one_host():
     with TlsUpstream() as upstream, Intercepting() as reprise:
         shown = subprocess.run(["openssl", "s_client", "-connect", f"{HOST}:{upstream.port}", "-proxy", "%s:%d" % reprise.forward, "-showcerts",
                                 "-servername", HOST], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)

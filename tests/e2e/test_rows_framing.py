@@ -88,7 +88,7 @@ def test_A7_malformed_or_unfinished_trailers_abort_the_request():
         counted(reprise, "reprise_requests_total", code="client_gone")
 
 
-def test_A8_blank_after_the_request_line_or_malformed_head_end_is_rejected():
+def test_A8_space_before_the_first_field_or_malformed_end_of_head_is_rejected():
     with stage() as (reprise, upstream):
         for blank in (b" ", b"\t", b" X: 1"):
             refused(reprise, upstream, b"GET http://h/ HTTP/1.1\r\n" + blank + b"\r\n" + HOST + b"\r\n", "obs_fold")

@@ -290,7 +290,7 @@ def test_G7_stream_is_tunnelled_if_the_server_sends_first_or_the_request_line_is
         equal(client.read_bytes(7), b"at last")
 
 
-def test_G7_close_by_the_upstream_before_its_first_byte_reaches_the_client_at_once():
+def test_G7_client_sees_at_once_that_the_upstream_closed_without_sending_a_byte():
     """After a CONNECT, reprise waits 200 ms for the client's first bytes, or the time of timers.handshake if
     it intercepts the host. Covers both waits."""
     def close(_connection):

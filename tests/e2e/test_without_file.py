@@ -145,7 +145,7 @@ def test_exec_applies_flags_and_variables():
             assert "{" not in text and "ready" not in text and "503" in text, text
 
 
-def test_exec_prefers_its_parent_flag_or_variable_over_the_proxy_variables_of_the_caller():
+def test_exec_prefers_its_flag_or_variable_for_the_parent_proxy_over_the_callers_proxy_variables():
     held, port = closed_port()
     with Upstream({"/x": [200]}) as upstream, held:
         curl = ("--", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "", upstream.url("/x"))

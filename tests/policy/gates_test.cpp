@@ -100,7 +100,7 @@ TEST(ClosesLikeUpstream, D8_auto_mode_closes_the_connection_only_for_clients_una
       << "and it would have done so without us";
 }
 
-TEST(ClosesLikeUpstream, D8_connection_is_closed_only_after_one_sent_attempt_without_a_response_byte) {
+TEST(ClosesLikeUpstream, D8_client_connection_is_closed_only_if_its_single_attempt_was_sent_and_got_no_byte) {
   RoutePolicy policy;
   policy.on_broken = OnBroken::close;
   const Failed closed{Stage::await_head, Cause::closed};

@@ -140,7 +140,7 @@ TEST_F(FileWatchTest, special_files_are_not_read) {
   EXPECT_NE(net::digest_of_files({&folder, 1}), net::digest_of_files({&zero, 1}));
 }
 
-TEST_F(FileWatchTest, file_stamp_is_returned_only_if_any_later_write_would_change_the_stamp) {
+TEST_F(FileWatchTest, file_stamp_is_returned_only_if_every_later_write_is_sure_to_change_it) {
   write("f", "one");
   const std::string file = path("f"), folder = folder_.string();
   const std::int64_t now = net::Clock::wall_nanoseconds(), later = now + 3'000'000'000;

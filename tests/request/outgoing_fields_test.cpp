@@ -54,7 +54,7 @@ TEST(Leaving, L11_forwarded_field_listed_in_connection_does_not_meet_a_condition
   EXPECT_NE(listed.outgoing.find("Idempotency-Key: 1\r\n"), std::string::npos) << "row J1";
 }
 
-TEST(Leaving, L11_removed_or_rewritten_fields_are_judged_as_sent_upstream) {
+TEST(Leaving, L11_rules_judge_the_fields_that_are_sent_after_removal_and_rewriting) {
   EXPECT_FALSE(Sent("Proxy-Authorization: Basic x\r\n").has("Proxy-Authorization"));
   EXPECT_FALSE(Sent("Reprise-Attempt: 2\r\n").has("Reprise-Attempt"));
   EXPECT_FALSE(Sent("Keep-Alive: timeout=5\r\n").has("Keep-Alive"));

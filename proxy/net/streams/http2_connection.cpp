@@ -35,7 +35,7 @@ Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
 
 Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
   while (!self->closed_) {
-    // The block is lent only while bytes are there.
+    // Waits before it takes memory to read into, so that an idle connection holds none.
     if (const ErrorCode error = co_await self->stream_->wait_readable()) {
       self->fail(error);
       break;
