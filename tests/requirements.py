@@ -115,7 +115,7 @@ def self_test():
 def check(_):
     book = entries(ROOT, "robustness.md")
     rows, names = rows_to_test(book), list(names_of_tests(ROOT))
-    found = problems(names, rows, {*book, *entries(ROOT, "retry.md")})
+    found = problems(names, rows, {*book, *entries(ROOT, "retry.md"), *entries(ROOT, "http2.md")})
     adopted = read_adopted()
     if SPEC.is_dir():
         found += changed(read_spec(), adopted)
