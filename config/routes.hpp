@@ -12,8 +12,8 @@
 namespace reprise::config {
 
 /// The sections that set the values of one route, in descending precedence. A `node` is null if the file has
-/// no such section. For a route of a preset, `route` is the entry in `presets`; the preset's own sections
-/// come between these layers.
+/// no such section. For a route of a preset, `route` is the file's entry in `presets`, and the `shipped_...`
+/// members are sections of presets.
 struct RouteOrigin {
   struct Layer {
     const Node* node = nullptr;
@@ -21,7 +21,7 @@ struct RouteOrigin {
   };
   Layer over;  ///< keys that command-line flags set for every route
   Layer route;
-  std::vector<const Node*> shipped_route;  ///< the route in the preset
+  std::vector<const Node*> shipped_route;  ///< definition of the route in the preset
   Layer policy;
   std::vector<const Node*> shipped_policies;
   Layer defaults;
@@ -32,8 +32,8 @@ struct BuiltRoutes {
   std::vector<RouteOrigin> origins;   ///< origin of each route; points into the document
 };
 
-/// Builds all routes. Reports missing, reserved, repeated and unknown names. The keys of `over` win over the
-/// keys of each route.
+/// Builds all routes. Reports missing, reserved, repeated and unknown names. The keys of `over` take
+/// precedence over the keys of each route.
 BuiltRoutes build_routes(const Node& root, const Node& over, Report&);
 
 }  // namespace reprise::config

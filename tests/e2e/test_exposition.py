@@ -44,7 +44,7 @@ def test_open_metrics_output_conforms_to_the_standard():
         equal(kinds["reprise_build"], ("info", None))
         equal(kinds["reprise_budget_available_ratio"], ("gauge", "ratio"))
         assert all(family.help and family.samples for family in families.values()), "help and samples"
-        # Both formats must have the same series. They write only bucket bounds in a different way.
+        # Both formats must have the same series. Only the bucket bounds are written differently.
         here = {(family.name + suffix, tuple(labels.items())) for family in families.values() for suffix, labels, _ in family.samples}
         for line in plain.splitlines():
             name = line.split("{")[0].split(" ")[0]

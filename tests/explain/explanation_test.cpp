@@ -203,8 +203,8 @@ TEST(Explanation, route_and_idempotency_equal_those_of_the_data_path) {
 
 bool is_stale(const LedgerEntry& entry) { return entry.verdict.reason == Reason::stale_connection; }
 
-/// Returns true if the wait after the attempt `before` and the start of the next attempt are within the
-/// planned bounds.
+/// Returns true if the wait after the attempt `before` is within the planned bounds, and so is the time
+/// `started` at which the next attempt starts.
 bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant started) {
   const Duration start = started - play::epoch;
   return told.after == before.attempt.number && told.lowest <= before.verdict.delay &&

@@ -197,7 +197,7 @@ TEST(Clause, R22_wait_that_would_cross_the_deadline_ends_the_retries_at_once) {
   const Script script{status(503).takes(100ms)};
   const Scene scene = documented(get()).deadline(10s).rolling(LoadedDice::lowest());
   const Played played = run(scene, script);
-  ASSERT_EQ(played.ledger.size(), 4U);  // at 0, 1.1, 3.2 and 7.3 s; a fifth would start at 15.4 s
+  ASSERT_EQ(played.ledger.size(), 4U);  // attempts start at 0, 1.1, 3.2, 7.3 s
   EXPECT_EQ(played.ledger.reason, Reason::deadline_too_near);
   EXPECT_EQ(played.events.back().at, epoch + 7400ms) << "reports now rather than sleep";
 }
@@ -316,7 +316,8 @@ TEST(Clause, R35_empty_value_does_not_make_a_request_conditional) {
   EXPECT_EQ(verdict(by_header, "", &lines), Idempotency::yes);
 }
 
-// A JSON condition needs the keys of the whole body. Without a held body, the verdict is `undecided`.
+// `nullptr` as the last argument stands for a body that is not completely held. The test of the JSON reader
+// covers how the keys of a body are found.
 TEST(Clause, R36_only_keys_of_a_completely_held_json_body_count) {
   const auto rule = any({{Condition::Kind::json, "etag", ""}});
   EXPECT_EQ(verdict(rule, "", nullptr, nullptr), Idempotency::undecided);

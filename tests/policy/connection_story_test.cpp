@@ -1,5 +1,5 @@
-// Tests stories of reused connections. The retry after the first stale connection of a request is charged
-// neither to `max_attempts` nor to the budget. A second stale connection counts as a failure.
+// Tests stories of reused connections. The retry after the first stale connection of a request counts as an
+// attempt, but is not charged to the budget. A second stale connection counts as a failure.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"

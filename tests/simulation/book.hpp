@@ -28,7 +28,7 @@ struct RequestPlan {
   bool marked = false;          ///< carries Idempotency-Key
   bool retries_itself = false;  ///< the client marks the request as a retry of its own
   bool tunnelled = false;       ///< sent inside a CONNECT tunnel, in origin-form
-  /// The proxy terminates the client's TLS; for a CONNECT: the TLS inside the tunnel.
+  /// True if the proxy terminates the client's TLS. For a CONNECT, this is the TLS inside the tunnel.
   bool terminated = false;
   std::string query;        ///< query of the target, with its question mark
   bool idempotent = false;  ///< verdict of the route's idempotency rule

@@ -238,7 +238,7 @@ void Client::response_came() {
 }
 
 void Client::judge_interim(int status) {
-  constexpr unsigned most_interims = 100;  // interim responses per attempt (row B10)
+  constexpr unsigned most_interims = 100;  // maximum for each attempt (row B10)
   if (++interims_ > most_interims * account().arrivals) book_.broken("interim responses are bounded");
   if (status != 100) return;
   if (continued_ || !plan_.requests[answered_].expects_continue)

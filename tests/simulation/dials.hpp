@@ -14,8 +14,8 @@
 
 namespace reprise::simulation {
 
-/// One object per story. Does not check that each attempt sends its request on only one connection, because
-/// Book notices a second connection: more requests arrive than attempts were made.
+/// One object per story. Does not check that each attempt sends its request on only one connection. Book
+/// checks this: a request on a second connection would be one more arrival than there were attempts.
 class DialBook {
  public:
   DialBook(World& world, Book& book) : world_(world), book_(book) {}

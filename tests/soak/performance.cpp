@@ -11,7 +11,7 @@ constexpr std::string_view attempt_field = "Reprise-Attempt";
 /// What happens to the connection after the request.
 enum class After : std::uint8_t { again, close };
 
-// Returns NUMBER of `METHOD /folder/NUMBER HTTP/1.1`.
+// Returns the NUMBER in a request line `METHOD /folder/NUMBER HTTP/1.1`.
 std::uint64_t request_number(const Head& head) {
   const std::string_view line = head.first_line();
   const std::string_view target = line.substr(0, line.rfind(' '));

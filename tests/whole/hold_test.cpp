@@ -1,6 +1,6 @@
 // Tests held responses through the whole proxy: no byte reaches the client before the commit point, and a
-// break or an error before the commit point is retried. The hold time is one hour if it must not end the
-// hold, so that no test depends on the speed of its machine.
+// break or an error before the commit point is retried. Tests in which time must not end the hold set the
+// hold time to one hour, so that they do not depend on the speed of the machine.
 #include <atomic>
 
 #include "tests/support/whole_proxy.hpp"

@@ -40,8 +40,7 @@ struct Plan {
   std::atomic<unsigned> until_break{0};
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> resets{false};
-  /// Number of bytes sent in response to a request without Range.
-  std::atomic<std::size_t> first_bytes{std::string::npos};
+  std::atomic<std::size_t> first_bytes{std::string::npos};  ///< limit for responses to requests without Range
 };
 
 ScriptedUpstream::Script follow(Plan& plan, const std::string& body) {
@@ -124,7 +123,7 @@ class Storm {
  public:
   explicit Storm(std::uint64_t seed) : dice_(seed) {}
 
-  // Builds a chunked or counted response to the request, and sends a random part of it.
+  // Builds a response to the request, either chunked or with Content-Length, and sends a random part of it.
   void response(Peer& peer, const std::string& head) {
     std::string text;
     std::size_t sent = 0;

@@ -16,8 +16,7 @@ namespace {
 /// A configuration text made from command line arguments, and the argument from which each line was made.
 struct Written {
   std::string text;
-  /// Argument from which each line was made; empty for a line made without an argument.
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments;  ///< argument from which each line was made; empty if there is none
   std::vector<std::string> faults;
 
   void line(std::string_view words, std::string argument = {}) {

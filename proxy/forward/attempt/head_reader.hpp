@@ -14,8 +14,8 @@ namespace reprise::forward {
 /// how the upload ends and on whether the client leaves meanwhile.
 class HeadReader final : public UploadListener {
  public:
-  /// Copies the references that `one` contains. Keeps no reference to `one` itself, because an upload may
-  /// outlive the attempt.
+  /// Keeps the references that `one` contains, but no reference to `one` itself. This object may live longer
+  /// than `one`, because the upload may outlive the attempt.
   explicit HeadReader(OneAttempt& one)
       : worker_(one.worker),
         out_(one.out),

@@ -46,8 +46,8 @@ Task<std::optional<Cause>> offer_hello(TunnelRequest& tunnel, Duration idle, net
   co_return end ? std::optional(net::cause_of(end)) : std::nullopt;
 }
 
-// Makes one attempt at a CONNECT, which ends when the connection is established. The response is a generated
-// 200 that owns the connection.
+// Makes one attempt at a CONNECT. The attempt ends when the connection is established. The response is a
+// generated 200 that owns the connection.
 Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
   AttemptResult& result = one.result;
   result.report.number = start.number;

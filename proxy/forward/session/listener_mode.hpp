@@ -35,8 +35,8 @@ class ListenerMode {
   virtual tcp::endpoint asked_address(tcp::socket&) const { return {}; }
   /// Returns true if a connection that this proxy dials may be redirected back to a listener of this mode.
   virtual bool may_meet_own_dials() const { return false; }
-  /// Returns the value of the Host field in requests to the upstream, if the mode sets it; else an empty
-  /// text.
+  /// Returns the value of the Host field in requests to the upstream. Empty if the mode does not set this
+  /// field.
   virtual std::string upstream_authority(const config::Listener&) const { return {}; }
   /// Returns the message for a client that is turned away for lack of room: `http_response`, or its
   /// equivalent in the client's protocol. Empty if the client gets no message. `first` is the first byte that

@@ -17,7 +17,7 @@ bool require_name(SSL* connection, const std::string& name) {
                                   X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   return !name.empty() && X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1 &&
          SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                  const_cast<char*>(name.c_str())) == 1;  // SSL_set_tlsext_host_name has an old-style cast
+                  const_cast<char*>(name.c_str())) == 1;  // the macro for this has an old-style cast
 }
 
 bool is_wanted_protocol(SSL* connection) {

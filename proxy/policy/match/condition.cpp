@@ -11,8 +11,8 @@ namespace {
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
-// Returns true if the method alone makes the request idempotent. False if the request switches to another
-// protocol: `kubectl exec` is a GET (row N15).
+// Returns true if the method alone makes the request idempotent. Returns false if the request switches to
+// another protocol. For example, `kubectl exec` does so with a GET (row N15).
 bool is_idempotent_by_method(const RequestView& request) {
   return is_idempotent_method(request.method) && !request.changes_protocol;
 }

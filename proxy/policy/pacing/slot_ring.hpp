@@ -22,7 +22,7 @@ class SlotTimes {
   /// `now` is earlier than the newest slot (another thread may pass such a time), changes nothing and returns
   /// 0.
   std::int64_t advance(Instant now);
-  /// Returns how many slots lie between that time and the newest slot: 0 for the newest slot or later,
+  /// Returns the age of the slot that contains the time, in slots: 0 for the newest slot or a later time,
   /// `slots` or more if the slot has expired.
   std::int64_t age(Instant) const;
   /// Returns the ring index of the slot that is `age` slots older than the newest.

@@ -15,9 +15,9 @@ struct Limits {
   std::string cpu_file;
 };
 
-/// Returns the lowest limits of all groups that contain this process and of their parents, in versions 1 and
-/// 2. `root` is a prefix of every path, empty except in tests. Ignores what cannot be read; throws only if
-/// memory runs out. Must not be called on an io thread, because it reads files.
+/// Returns the lowest limits of all control groups (versions 1 and 2) that contain this process, and of their
+/// parents. `root` is a prefix of every path, empty except in tests. Ignores files that cannot be read;
+/// throws only if memory runs out. Must not be called on an io thread, because it reads files.
 Limits read_limits(const std::string& root = {});
 
 /// Returns text such as `0.5 CPUs`, rounded to three decimals.

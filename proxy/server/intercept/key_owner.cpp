@@ -11,7 +11,7 @@ namespace reprise::server {
 namespace {
 
 constexpr uid_t first_person = 1000;         // lowest user id of a person, as in Debian's /etc/adduser.conf
-constexpr std::size_t account_room = 16384;  // size in bytes of the buffer for one line of /etc/passwd
+constexpr std::size_t account_room = 16384;  // buffer for one line of /etc/passwd, in bytes
 
 struct Accounts {
   passwd entry{};

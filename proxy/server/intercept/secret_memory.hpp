@@ -7,13 +7,13 @@
 
 namespace reprise::server {
 
-/// Reserves the memory, once per process; OpenSSL then keeps the secret numbers of keys in it. Call before
-/// the first key is made or read. Returns false if the memory could not be locked (RLIMIT_MEMLOCK). Such
-/// memory is still excluded from core files.
+/// Reserves the memory, once per process. OpenSSL then keeps the secret numbers of keys in this memory. Call
+/// before the first key is made or read. Returns false if the memory could not be locked (RLIMIT_MEMLOCK);
+/// even then, the memory is excluded from core files.
 bool reserve_secret_memory();
 
-/// Bytes in the reserved secret memory, overwritten when freed. They are in ordinary memory if none was
-/// reserved.
+/// Bytes in the reserved secret memory, overwritten when freed. The bytes are in ordinary memory if no secret
+/// memory was reserved.
 class SecretBytes {
  public:
   /// Throws std::bad_alloc.

@@ -177,7 +177,8 @@ void write_trust(const std::string& bundle, const Authority& authority) {
   const std::string there{std::istreambuf_iterator<char>(file), {}};
   const std::string store = truststore_file(bundle);
   if (there == wanted && std::filesystem::exists(store)) return;
-  // The bundle is written last: if it is up to date, so is the truststore.
+  // The bundle is written after the truststore. So an up-to-date bundle means that the truststore is up to
+  // date too.
   replace_file(store, truststore_bytes(roots, authority));
   replace_file(bundle, wanted);
 }

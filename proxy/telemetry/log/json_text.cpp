@@ -139,7 +139,7 @@ std::string_view clipped(std::string_view value) {
   return value.substr(0, end);
 }
 
-// Reads all bytes without an early exit, because values are short and most of them are plain.
+// Reads all bytes without an early exit, because values are short and most of them need no escape.
 bool is_plain_json(std::string_view value) {
   bool plain = true;
   for (const char byte : value) plain &= plain_in_json[static_cast<unsigned char>(byte)];

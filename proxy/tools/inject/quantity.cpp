@@ -17,7 +17,8 @@ std::optional<double> quantity(std::string_view text) {
   if (text.empty() || (text[0] != '.' && (text[0] < '0' || text[0] > '9'))) return std::nullopt;
   double number = 0;
   const char* const end = text.data() + text.size();
-  // from_chars reads `1E3` as one thousand. From `1E`, it reads only the 1, because the E is a unit (exa).
+  // from_chars reads `1E3` as one thousand. From `1E`, it reads only the 1, because no digit follows the E.
+  // The E is then the unit (exa).
   const auto [behind, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc()) return std::nullopt;
   const std::string_view suffix(behind, static_cast<std::size_t>(end - behind));

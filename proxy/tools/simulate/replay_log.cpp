@@ -277,8 +277,8 @@ AttemptStart RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, 
   const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
   const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
-  // The logged attempt timed out. The replayed policy decides how long to wait for a response, so the end of
-  // the attempt is not known here.
+  // The logged attempt timed out. In the replay, the timeouts of the simulated policy decide when the attempt
+  // ends, so its end is not known here.
   if (silent) return {};
   const Instant ends = now + std::chrono::microseconds(meets.took);
   events.push({Event::Kind::reply, meets.outcome, ticket, ends});

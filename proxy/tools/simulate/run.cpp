@@ -58,7 +58,7 @@ class Run {
   }
 
  private:
-  /// An attempt for which the request waits.
+  /// An attempt whose end the request waits for.
   struct Running {
     unsigned number = 0;
     HeadLimit limit;

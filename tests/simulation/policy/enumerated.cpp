@@ -18,8 +18,9 @@ constexpr std::uint64_t outcomes = 12;
 
 /// State of the request's body during the attempts.
 enum class Body : std::uint8_t {
-  held,          ///< held whole
-  unsent,        ///< held; if an attempt fails before the response body begins, it has sent no byte
+  held,  ///< held whole
+  /// Held; an attempt that fails before it gets a response body has sent no byte of its request.
+  unsent,
   let_go,        ///< the body is too long to hold
   let_go_later,  ///< the body becomes too long to hold during the second attempt
 };
