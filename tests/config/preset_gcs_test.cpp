@@ -62,9 +62,8 @@ const Settings& gcs() {
   return settings;
 }
 
-// Query parameters, header fields and JSON members. The tests add each of them to each operation. Some are
-// conditions; the others only look like conditions. An operation may become repeatable only by a condition
-// that its row in the table names.
+// The tests add each of these texts to each operation. Some texts are conditions; the others only look like
+// conditions. An operation may become repeatable only by a condition that its row in the table names.
 const std::vector<std::string> conditions{"query:ifGenerationMatch",
                                           "query:ifMetagenerationMatch",
                                           "query:generation",

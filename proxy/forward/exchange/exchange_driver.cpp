@@ -70,7 +70,7 @@ Resumption* ExchangeDriver::stalled_without(const policy::Action& action) {
 
 Served ExchangeDriver::end() {
   assert(machine_.over());
-  assert(!hedge_ || !hedge_->goes_on());  // the state machine has cancelled a copy that was still running
+  assert(!hedge_ || !hedge_->goes_on());  // the state machine has cancelled any attempt that still ran
   return served_;
 }
 
@@ -93,8 +93,8 @@ void ExchangeDriver::report_result() {
   }
 }
 
-// Runs an attempt and, when the state machine asks for it, a hedged copy of the attempt. When either ends,
-// the state machine decides whether the other is stopped.
+// Runs an attempt and, when the state machine asks for it, a hedged copy of the attempt. When one of these
+// two ends, the state machine decides whether the other attempt is stopped.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
   hedge_ = std::make_unique<HedgedAttempt>(worker_, request_.out, client_.pause, machine_.deadline());
   HedgedAttempt& race = *hedge_;
@@ -117,8 +117,8 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
 }
 
 void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
-  // No hedged copy starts after the client has left or during a shutdown (rows D14, D15). So both are checked
-  // now.
+  // No hedged copy starts after the client has left or during a shutdown (rows D14, D15). So this code checks
+  // for both events now.
   client_.watch.look();
   const net::ClientWatch& watch = client_.watch;
   const Instant now = net::Tick::now();
@@ -158,8 +158,8 @@ Actions ExchangeDriver::report_departures() {
   return watch.shutting_down() ? machine_.shutdown(now) : Actions{};
 }
 
-// Checks that the state machine returned no actions: it returns none for a departure or a shutdown that is
-// reported during an attempt.
+// Checks that the state machine returned no actions. For the client's departure or a shutdown that is
+// reported during an attempt, the state machine never returns any.
 void ExchangeDriver::note(const Actions& nothing) {
   assert(nothing.size() == 0);
   static_cast<void>(nothing);
@@ -205,7 +205,8 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   net::ClientWatch& watch = client_.watch;
   watch.look();
   actions_ = report_departures();
-  // If the client has left, only the wait before attempt 1 continues, because attempt 1 always starts.
+  // If the client has left, the wait ends. Only the wait before attempt 1 continues, because attempt 1 always
+  // starts.
   StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && net::Tick::now() < wait.until) {
     {

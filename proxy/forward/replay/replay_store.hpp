@@ -46,8 +46,8 @@ class ReplayStore {
   void set_limits(const config::Limits&);
 
   ReplayAllowance& memory() { return memory_; }
-  /// Returns how many bytes of limits.replay_memory are reserved for bodies on their way to disk. Bodies that
-  /// stay in memory must leave these bytes free.
+  /// Returns how many bytes of the memory limit bodies in memory must leave free. Bodies that are written to
+  /// disk need these bytes as buffers.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
   SpareBuffers& spare_buffers() { return spare_buffers_; }

@@ -41,7 +41,7 @@ void begin(std::string_view text, FieldBlock& block) {
   block.names.reserve(text.size());
 }
 
-// Appends the fields of the lines. Stores the value of Host in `authority`, if it is not null.
+// Appends the fields of the lines. Stores the value of Host in `authority` unless `authority` is null.
 void append_fields(std::string_view lines, std::string_view* authority, FieldBlock& block) {
   while (!lines.empty()) {
     std::string_view line = take_until(lines, "\r\n");

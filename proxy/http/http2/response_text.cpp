@@ -11,7 +11,7 @@
 namespace reprise::http {
 namespace {
 
-// Bytes that each field counts for beside its name and value (RFC 9113 6.5.2).
+// Overhead in bytes that is added to the size of each field's name and value (RFC 9113 6.5.2).
 constexpr std::size_t bytes_per_field = 32;
 
 bool is_name_byte(char byte) { return ascii::is_token(byte) && byte == ascii::lower(byte); }

@@ -11,12 +11,13 @@
 namespace reprise::http {
 
 /// One header block of a response: an interim head, the final head, or the trailer section. Add every field
-/// of the block; only then is `rejection` complete. No field after a rejected one is stored.
+/// of the block before calling `end`. Fields after a rejected field are not stored.
 class ResponseText {
  public:
   enum class Section : std::uint8_t { head, trailers };
 
-  /// Starts a block. Of the limits, `bytes` counts name, value and 32 for each field (RFC 9113 6.5.2).
+  /// Starts a block. For each field, its name, its value and 32 more bytes count against the limit
+  /// `HeadLimits::bytes` (RFC 9113 6.5.2).
   void begin(Section, const HeadLimits&);
   /// Checks a decoded field (rows M49 to M51) and stores it.
   void add(std::string_view name, std::string_view value);

@@ -16,7 +16,7 @@ namespace {
 
 // Output is collected up to this size, so that one write carries many small frames.
 constexpr std::size_t output_bytes = 64 * 1024;
-// The encoder's table, whatever the peer offers (row M97).
+// Size of the HPACK encoder's table. A larger table that the upstream allows is not used (row M97).
 constexpr std::size_t hpack_table_bytes = 4096;
 // Longest head that can be sent. The limits of the listener are lower.
 constexpr std::size_t sent_head_bytes = std::size_t{1} << 20;
@@ -29,7 +29,7 @@ std::string_view view_of(const nghttp2_rcbuf* text) {
 }
 
 nghttp2_nv pair_of(const Field& field) {
-  // The views stay valid until the submitting call returns, which copies them.
+  // libnghttp2 copies the name and the value when the fields are submitted. Both stay valid until then.
   const auto bytes = [](std::string_view text) {
     return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
   };
@@ -98,7 +98,7 @@ struct UpstreamWire::Callbacks {
     return 0;
   }
 
-  // libnghttp2 would ignore the field. Here the field makes its block malformed.
+  // By default, libnghttp2 ignores an invalid field. This proxy rejects the header block that contains it.
   static int on_invalid_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf* name,
                                nghttp2_rcbuf* value, std::uint8_t, void* user) {
     UpstreamWire& self = wire(user);

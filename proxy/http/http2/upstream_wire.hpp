@@ -1,4 +1,5 @@
-// The byte machine of one HTTP/2 connection to an upstream: bytes and orders in, bytes and responses out.
+// The protocol state of one HTTP/2 connection to an upstream, without I/O: converts requests to bytes and
+// bytes to responses.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,16 @@ namespace reprise::http {
 struct Http2Failure {
   enum class Kind : std::uint8_t {
     reset,          ///< the upstream sent RST_STREAM
-    above_last_id,  ///< GOAWAY says that the upstream will not process the stream
-    malformed,      ///< the upstream violated RFC 9113; `why` is set if a field or head did
+    above_last_id,  ///< the upstream's GOAWAY excludes the stream, so the upstream will not process it
+    malformed,      ///< the upstream violated RFC 9113; `why` is set if a field or head is malformed
     closed,         ///< the connection ended
   };
   Kind kind = Kind::closed;
-  Http2Code code = Http2Code::no_error;  ///< of RST_STREAM or GOAWAY
+  Http2Code code = Http2Code::no_error;  ///< error code of the RST_STREAM or GOAWAY
   std::optional<Rejection> why;
 };
 
-/// What has arrived on one stream and was not taken yet.
+/// The parts of a response that have arrived on one stream and that the owner has not taken yet.
 struct Http2Response {
   std::string heads;                    ///< complete heads as HTTP/1 text: interim heads, then the final one
   std::string body;                     ///< bytes of the body
@@ -39,31 +40,31 @@ struct Http2Response {
 };
 
 /// Used by one connection on one thread. Contains no socket, clock or coroutine: the owner reads bytes and
-/// passes them to `receive`, and writes what `output` returns. A callback of libnghttp2 only records what
-/// happened; nothing is submitted before the whole input was processed.
+/// passes them to `receive`, and writes what `output` returns. A callback of libnghttp2 only records the
+/// event. Frames are submitted only after the whole input was processed.
 class UpstreamWire {
  public:
-  /// The window of each stream, in bytes: what an upstream may send before the proxy has passed it on.
+  /// The window of each stream: how many bytes the upstream may send before the proxy has forwarded any.
   static constexpr std::uint32_t stream_window = 256 * 1024;
-  /// The window of the connection. Bytes are given back when they arrive, so no stream can stop another (row
-  /// M104).
+  /// The window of the connection, in bytes. Received bytes reopen this window at once, so no stream can
+  /// block another stream (row M104).
   static constexpr std::uint32_t connection_window = 16 * 1024 * 1024;
 
-  /// Queues the preface and the SETTINGS. `limits`: of each response head.
+  /// Queues the preface and the SETTINGS. `limits`: the limits for each response head.
   explicit UpstreamWire(const HeadLimits& limits);
   ~UpstreamWire();
   UpstreamWire(const UpstreamWire&) = delete;
   UpstreamWire& operator=(const UpstreamWire&) = delete;
 
-  /// Processes bytes from the upstream. Afterwards `changed` names the streams on which something happened.
+  /// Processes bytes from the upstream. Afterwards `take_changed` returns the streams that have changed.
   void receive(std::string_view bytes);
   /// Fails every open stream, because the connection has ended.
   void connection_ended();
-  /// Returns the streams on which something happened since the last call: something arrived, the stream
-  /// ended, or bytes of the request became part of `output`.
+  /// Returns the streams that have changed since the last call. A stream changes if a part of its response
+  /// arrives, if the stream ends, or if bytes of its request become part of `output`.
   std::vector<StreamId> take_changed();
 
-  /// Returns true once the upstream's SETTINGS have arrived. No stream may be opened before (row M25).
+  /// Returns true once the upstream's SETTINGS have arrived. Until then, no stream may be opened (row M25).
   bool ready() const { return ready_; }
   /// Returns the failure that has ended the connection; nothing while it is usable.
   const std::optional<Http2Failure>& failure() const { return failure_; }
@@ -75,10 +76,11 @@ class UpstreamWire {
   std::size_t room() const;
   std::size_t open_streams() const { return streams_.size(); }
 
-  /// Opens a stream and queues the request's head. `whole`: the request has no body. Precondition: `room`.
+  /// Opens a stream and queues the request's head. `whole`: the request has no body. Precondition: `room()`
+  /// is not 0.
   StreamId open(const FieldBlock&, bool whole);
-  /// Queues a piece of the request's body, which must stay valid until `taken`. It must not be empty.
-  /// Precondition: the stream was just opened, or the piece before is `taken`.
+  /// Queues a piece of the request's body. The piece must not be empty, and must stay valid until `taken`
+  /// returns true. Precondition: the stream was just opened, or `taken` has returned true for the last piece.
   void send(StreamId, std::string_view piece);
   /// Ends the request. `trailers`: trailer lines, each with its CRLF; they are copied.
   void end(StreamId, std::string_view trailers);
@@ -94,16 +96,16 @@ class UpstreamWire {
 
   /// Returns what has arrived on the stream. Precondition: the stream was opened and not released.
   Http2Response& response(StreamId);
-  /// Takes the bytes of the body, and opens the stream's window for as many.
+  /// Takes the body bytes that have arrived, and reopens the stream's window by the same number of bytes.
   std::string take_body(StreamId);
-  /// Forgets the stream. If it is not complete on both sides, resets it with CANCEL (row M66).
+  /// Removes the stream. Resets the stream with CANCEL unless it is complete on both sides (row M66).
   void release(StreamId);
   /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
   void say_goodbye();
 
-  /// Returns bytes to write; empty if there are none. They stay valid until `written`.
+  /// Returns the bytes to write; empty if there are none. The bytes stay valid until `written` is called.
   std::string_view output();
-  /// Counts that many bytes of `output` as written.
+  /// Reports that the owner has written the first `bytes` bytes of `output`.
   void written(std::size_t bytes);
 
  private:
@@ -132,8 +134,8 @@ class UpstreamWire {
   std::string out_;
   std::size_t out_begin_ = 0;
   std::uint64_t framed_ = 0;   ///< bytes that libnghttp2 has framed so far
-  std::uint64_t written_ = 0;  ///< how many of these the owner has written
-  std::size_t unclaimed_ = 0;  ///< received bytes to be given back to the connection's window
+  std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written
+  std::size_t unclaimed_ = 0;  ///< received bytes by which the connection's window is still to be reopened
   std::optional<Http2Code> goaway_;
   std::optional<Http2Failure> failure_;
   bool ready_ = false;

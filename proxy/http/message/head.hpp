@@ -79,8 +79,9 @@ struct ResponseLine {
   unsigned minor_version = 1;
   Framing framing;     ///< depends on the request method that was given to the parser
   bool close = false;  ///< Connection lists `close`, or the version is 1.0 without keep-alive
-  /// False in four cases: `close` is true; the head has both Content-Length and Transfer-Encoding; HTTP/1.0
-  /// with Transfer-Encoding; a 1xx or 204 with framing fields.
+  /// False in four cases: `close` is true; the head has both Content-Length and Transfer-Encoding; the
+  /// version is 1.0 and the head has Transfer-Encoding; the status is 1xx or 204 and the head has framing
+  /// fields.
   bool reusable = true;
   std::size_t bytes = 0;  ///< length of the head in the buffer, as received
 };

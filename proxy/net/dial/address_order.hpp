@@ -17,9 +17,9 @@ struct AddressOrder {
   bool tried_first = false;  ///< true for a resumed download, which prefers the address used before
 };
 
-/// Rotates the addresses of each family by `turn`; each place in the list keeps its family (row N2). Then
-/// moves the addresses in `tried` to the end, so that a retry dials other addresses first (row N1). For a
-/// resumed download, moves the addresses in `tried` to the front instead.
+/// Rotates the addresses of each family by `turn`; each place in the list keeps its address family (row N2).
+/// Then moves the addresses in `tried` to the end, so that a retry tries other addresses first (row N1). For
+/// a resumed download, moves the addresses in `tried` to the front instead.
 void arrange(std::vector<tcp::endpoint>& endpoints, const AddressOrder&);
 
 }  // namespace reprise::net

@@ -11,7 +11,7 @@ namespace reprise::net {
 /// An upstream that is reached through its parent proxy.
 struct ParentRoute {
   Upstream& upstream;              ///< must have a parent
-  std::string_view asked_host;     ///< host that the parent must reach; the address filter may reject it
+  std::string_view asked_host;     ///< host that the parent must reach; the address filter is applied to it
   const http::RequestHead& cause;  ///< request whose Via fields the CONNECT copies
   bool to_parent;                  ///< true if the request is sent to the parent itself, without a tunnel
 };

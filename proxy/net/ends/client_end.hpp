@@ -17,7 +17,7 @@ class ClientEnd {
   /// Adds the final head, which is HTTP/1 text. `chunked`: the head does not announce the body's length, but
   /// the client can detect the body's end.
   virtual void add_head(std::string_view head, bool chunked) = 0;
-  /// Returns true if another piece can be added before the added ones are sent.
+  /// Returns true if another piece can be added before the pieces that were added are sent.
   virtual bool has_room() const = 0;
   /// Adds a piece of the body. It must not be empty.
   virtual void add_piece(std::string_view piece) = 0;
@@ -27,7 +27,7 @@ class ClientEnd {
   virtual bool send_now(ErrorCode&) = 0;
   /// Sends everything that was added and not sent yet. Fails if no byte is accepted for `idle`.
   virtual Task<ErrorCode> send_rest(Duration idle) = 0;
-  /// Returns true if the last send failed because of `idle`. Clears the flag.
+  /// Returns true if the last send failed because no byte was accepted for `idle`. Clears the flag.
   virtual bool take_limit_hit() = 0;
   /// Returns how many sent bytes the client's host has not acknowledged. One system call.
   virtual std::uint64_t unacknowledged() = 0;
@@ -36,7 +36,8 @@ class ClientEnd {
   virtual Presence presence() = 0;
   /// Ends the response so that the client does not take it for complete.
   virtual void cut() = 0;
-  /// Returns the plain socket that the body's pieces go to unchanged from now on; null if there is none.
+  /// Returns the plain socket to which the rest of the body is written without any framing. Null if the rest
+  /// is encrypted or framed.
   virtual Stream* socket() = 0;
 
  protected:

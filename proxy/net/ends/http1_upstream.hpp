@@ -53,7 +53,8 @@ class Http1Upstream final : public UpstreamEnd {
   Gather pending_;
   std::string size_line_;
   std::string last_chunk_;
-  Duration usual_limit_{};  ///< limit of unacknowledged bytes outside of `begin_pauses` and `end_pauses`
+  /// Limit for unacknowledged bytes, except between `begin_pauses` and `end_pauses`.
+  Duration usual_limit_{};
   bool chunked_ = false;
   bool ended_ = false;  ///< the end of a chunked body was added to `pending_`
 };

@@ -63,7 +63,7 @@ class ResponseSource {
   /// Sets how long a read may take from now on. The limit stays in effect until it is changed.
   virtual void limit_read(Duration after) = 0;
   virtual void limit_read_until(Instant due) = 0;
-  /// Removes the read limit after a successful read, even if the limit was hit in the same turn.
+  /// Removes the read limit after a successful read, even if the limit was hit in the same event loop turn.
   virtual void end_limit() = 0;
   /// Returns true if the last read failed because of its limit. Clears the flag.
   virtual bool take_limit_hit() = 0;
@@ -72,15 +72,15 @@ class ResponseSource {
 
   /// Waits until something can be read, and leaves it unread.
   virtual Task<ErrorCode> wait_readable() = 0;
-  /// Peeks at what the upstream has sent and nobody has read yet.
+  /// Peeks at the bytes that the upstream has sent and that were not read yet.
   virtual Unread unread() = 0;
   /// Waits after a complete response until the upstream ends its side, or until `end_read`. Returns false if
   /// the upstream sent something else first.
   virtual Task<bool> wait_for_end() = 0;
   /// Returns why the upstream ended TLS; empty if it has not.
   virtual TlsRefusal refusal() const = 0;
-  /// Returns true if nothing of the request was acknowledged within `since`, although it was retransmitted at
-  /// least twice (row L4). One system call.
+  /// Returns true if the upstream's host acknowledged no byte of the request within `since`, although the
+  /// bytes were retransmitted at least twice (row L4). One system call.
   virtual bool seems_dead(Duration since) = 0;
 
  protected:

@@ -81,8 +81,8 @@ class FreeList {
 
   std::size_t lent() const { return made_ - blocks_.size(); }
 
-  // Returns true if there are more blocks than are kept permanently. In ASan builds idle blocks are not
-  // counted, because all of them are kept on purpose.
+  // Returns true if there are more blocks than the number that is kept permanently. In ASan builds idle
+  // blocks are not counted, because all idle blocks are kept on purpose.
   bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
   void free_spare() {
     if (least_ > kept_) free_coldest(least_ - kept_);

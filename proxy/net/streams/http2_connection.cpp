@@ -35,7 +35,7 @@ Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
 
 Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
   while (!self->closed_) {
-    // Waits before it takes memory to read into, so that an idle connection holds none.
+    // Borrows a read buffer only when bytes have arrived, so that idle connections hold no buffer.
     if (const ErrorCode error = co_await self->stream_->wait_readable()) {
       self->fail(error);
       break;
@@ -76,7 +76,7 @@ void Http2Connection::send_now() {
     return;
   }
   wake_changed();
-  // A violation ends the connection once its GOAWAY was sent.
+  // If the upstream violated the protocol, the connection fails only here: the GOAWAY has now been sent.
   if (wire_.failure()) fail(error_of(*wire_.failure()));
 }
 

@@ -19,8 +19,8 @@ class Http2Stream;
 /// connection fails or `close` is called.
 class Http2Connection final : public std::enable_shared_from_this<Http2Connection> {
  public:
-  /// Takes over a connection on which nothing was sent, and sends preface and SETTINGS. `limits`: of each
-  /// response head.
+  /// Takes over a connection on which nothing was sent, and sends preface and SETTINGS. `limits`: the limits
+  /// for each response head.
   static std::shared_ptr<Http2Connection> begin(std::unique_ptr<Stream>, const http::HeadLimits& limits);
   /// Use `begin`.
   Http2Connection(std::unique_ptr<Stream>, const http::HeadLimits& limits);
@@ -29,9 +29,11 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   Http2Connection& operator=(const Http2Connection&) = delete;
 
   /// Waits until the SETTINGS of the upstream have arrived, at most until `due` (row M25). Returns timed_out
-  /// after that, or the error that ended the connection. `cancel` of `wait` ends it with operation_aborted.
+  /// if they have not arrived by then, or the error that ended the connection. Cancelling `wait` ends the
+  /// call with operation_aborted.
   Task<ErrorCode> ready(Instant due, Pause& wait);
-  /// Returns how many more streams may begin. 0 while it is not ready, and after GOAWAY or a failure.
+  /// Returns how many more streams may begin. 0 before the upstream's SETTINGS arrive, after GOAWAY, and
+  /// after a failure.
   std::size_t room() const { return closed_ ? 0 : wire_.room(); }
   bool is_open() const { return !closed_; }
   std::size_t open_streams() const { return wire_.open_streams(); }
@@ -56,7 +58,7 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   http::UpstreamWire wire_;
   std::unordered_map<http::StreamId, Http2Stream*> streams_;
   Pause* waits_for_settings_ = nullptr;
-  ErrorCode error_;       ///< of the socket; set once `closed_`
+  ErrorCode error_;       ///< the error that ended the connection; set when `closed_` becomes true
   bool writing_ = false;  ///< `write_rest` runs
   bool closed_ = false;
 };

@@ -1,4 +1,4 @@
-// The ends of an HTTP/2 stream as error codes, beside those of the socket.
+// Error codes for the ways in which an HTTP/2 stream can fail. They are used together with socket errors.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace reprise::net {
 
 enum class Http2Error : std::uint8_t {
-  reset = 1,      ///< RST_STREAM with any code but the two below
+  reset = 1,      ///< RST_STREAM with a code other than REFUSED_STREAM and HTTP_1_1_REQUIRED
   refused,        ///< RST_STREAM(REFUSED_STREAM)
   needs_http1,    ///< RST_STREAM or GOAWAY with HTTP_1_1_REQUIRED
-  above_last_id,  ///< GOAWAY: the upstream does not process the stream
+  above_last_id,  ///< the upstream's GOAWAY excludes the stream, so the upstream will not process it
   malformed,      ///< the upstream violated RFC 9113
   no_room,        ///< the connection accepts no further stream; nothing was sent
 };
 
 ErrorCode make_error_code(Http2Error);
 
-/// Returns the error with which operations on a stream end. `eof` if the connection ended.
+/// Returns the error code for a failed stream; `eof` if the stream failed because the connection ended.
 ErrorCode error_of(const http::Http2Failure&);
 
 }  // namespace reprise::net

@@ -36,7 +36,7 @@ ErrorCode Http2Stream::error() const {
   if (cancelled_) return asio::error::operation_aborted;
   const auto failed = failure();
   if (!failed) return {};
-  // The socket says more than the stream about the end of the connection.
+  // If the connection ended, its error is more specific than the failure of the stream.
   if (failed->kind == http::Http2Failure::Kind::closed && connection_->error_) return connection_->error_;
   return error_of(*failed);
 }
@@ -98,7 +98,7 @@ Task<ErrorCode> Http2Stream::send_end(std::string_view trailers, Duration idle) 
 
 void Http2Stream::end_sending() {
   sending_ended_ = true;
-  // The piece belongs to the caller.
+  // The unsent piece of the body is the caller's memory, so it must not be read after this call.
   if (id_ != 0) connection_->wire_.stop_sending(id_);
   taken_.cancel();
   end_read();

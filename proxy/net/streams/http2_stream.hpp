@@ -72,7 +72,7 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
  private:
   friend class Http2Connection;
 
-  /// Called by the connection if something happened on the stream, or if bytes were written.
+  /// Wakes the waiting operations. Called by the connection if the stream has changed or bytes were written.
   void wake();
   const http::Http2Response& response() const { return connection_->wire_.response(id_); }
   http::Http2Response& response() { return connection_->wire_.response(id_); }
@@ -85,8 +85,8 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   std::shared_ptr<Http2Connection> connection_;
   std::string_view scheme_;
   http::StreamId id_ = 0;         ///< 0: not opened
-  std::uint64_t sent_bytes_ = 0;  ///< final value, once the stream was forgotten
-  bool sent_ = false;             ///< the same
+  std::uint64_t sent_bytes_ = 0;  ///< result of `sent_bytes` after the stream was released
+  bool sent_ = false;             ///< result of `may_have_sent` after the stream was released
   std::string head_;
   http::FieldBlock fields_;
   std::string piece_;  ///< the piece that was returned last

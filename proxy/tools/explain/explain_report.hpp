@@ -33,7 +33,7 @@ std::string to_text(const ExplainReport&);
 
 /// Returns where the route is defined, for example `reprise.yaml:8`, `preset gcs:12` or `built-in`.
 std::string place_of(const policy::Route&, const std::string& file);
-/// Returns what the client gets in the end if every wait is as long as possible.
+/// Returns what the client gets in the end if every wait has its maximum length.
 std::string client_gets(const ExplainReport&);
 /// Returns sentences on what the route's `hold` does with the assumed response. Empty if the route has no
 /// `hold`, or if `hold` does not apply to the response.

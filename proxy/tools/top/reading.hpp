@@ -42,7 +42,7 @@ struct UpstreamReading {
   std::string name;
   std::uint64_t attempts = 0;
   std::optional<double> budget_left;  ///< fraction of the budget that is left, 0 to 1
-  std::string circuit;                ///< empty for a closed circuit
+  std::string circuit;                ///< state of the circuit; empty if the circuit is closed
   std::optional<double> pause_seconds;
 };
 
@@ -127,7 +127,7 @@ struct RequestReading {
   std::size_t before_the_gap = 0;  ///< number of attempts listed before the omitted ones
 };
 
-/// The content of a document, or the reason why it could not be read.
+/// The content of an admin listener's document, or the reason why the document could not be read.
 template <typename T>
 struct Read {
   std::optional<T> value;
