@@ -8,7 +8,7 @@ from control import Controlled
 from harness import closed_port
 from upstream import Say, Upstream
 
-# A request's number determines its response, so nothing is random.
+# The response to each request depends only on the number of the request, so every run shows the same page.
 SCRIPTS = {
     "/catalog/items": [200] * 6 + [503, 200],
     "/catalog/search": [200, 200, "reset", 503, 200],

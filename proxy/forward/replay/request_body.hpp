@@ -35,8 +35,8 @@ class RequestBody final : public net::Cancellable {
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
 
-  /// Starts a body that is read from `client`. Precondition: nothing of it was read. All references must
-  /// outlive the use of the body.
+  /// Starts a body that is read from `client`. Precondition: `client` has returned no byte of the body yet.
+  /// All references must outlive the use of the body.
   void begin(net::BodySource& client, ReplayStore& store, const http::RequestHead& head, HoldLimits);
   /// Call before the first byte is sent upstream. A body over its limit is not replayable from then on.
   void sending_begins() { replayable_ = replayable_ && !over_limit_; }

@@ -36,7 +36,7 @@ Halt scan_target(Cursor& cursor, std::size_t limit, std::string_view& target) {
   return std::nullopt;
 }
 
-/// Returns true if the line is `HTTP/d.d` and a CR; each `d` stands for a digit.
+/// Returns true if the line is `HTTP/d.d` and a CR; each `d` is a digit.
 bool is_version(std::string_view line) {
   return line.size() == 9 && ascii::is_digit(line[5]) && line[6] == '.' && ascii::is_digit(line[7]) &&
          line[8] == '\r';

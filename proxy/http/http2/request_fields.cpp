@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "proxy/policy/match/ascii.hpp"
+#include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
 namespace {
@@ -17,17 +17,11 @@ std::string_view take_until(std::string_view& text, std::string_view end) {
   return taken;
 }
 
-std::string_view without_blanks(std::string_view value) {
-  const std::size_t first = value.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return value.substr(first, value.find_last_not_of(" \t") - first + 1);
-}
-
 // Appends the name in lower case. The storage was reserved, so that views of earlier names stay valid.
 std::string_view lower_name(std::string_view name, std::string& names) {
   assert(names.size() + name.size() <= names.capacity());
   const std::size_t begin = names.size();
-  for (const char byte : name) names.push_back(policy::to_lower(byte));
+  for (const char byte : name) names.push_back(ascii::lower(byte));
   return std::string_view(names).substr(begin);
 }
 
@@ -47,10 +41,10 @@ void append_fields(std::string_view lines, std::string_view* authority, FieldBlo
     std::string_view line = take_until(lines, "\r\n");
     if (line.empty()) continue;
     const std::string_view name = lower_name(take_until(line, ":"), block.names);
-    const std::string_view value = without_blanks(line);
+    const std::string_view value = ascii::trim(line);
     if (is_connection_field(name) || name == "http2-settings") continue;
     if (name == "te") {
-      if (value.find("trailers") != std::string_view::npos) block.fields.push_back({name, "trailers"});
+      if (ascii::lists(value, "trailers")) block.fields.push_back({name, "trailers"});
     } else if (name == "host" && authority != nullptr) {
       *authority = value;
     } else {

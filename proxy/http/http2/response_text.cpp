@@ -6,7 +6,6 @@
 #include "proxy/http/http1/phrase.hpp"
 #include "proxy/http/http2/field.hpp"
 #include "proxy/http/message/ascii.hpp"
-#include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {
@@ -60,7 +59,7 @@ void ResponseText::add(std::string_view name, std::string_view value) {
   if (!is_name(name)) return reject(Rejection::bad_field_name);
   if (!is_value(value)) return reject(Rejection::bad_field_value);
   if (looks_like_framing(name)) return reject(Rejection::lookalike_framing_field);
-  const bool is_te = name == "te" && policy::lower(value) != "trailers";
+  const bool is_te = name == "te" && !ascii::same(value, "trailers");
   if (is_te || is_connection_field(name)) return reject(Rejection::bad_transfer_encoding);
   if (name == "content-length") check_length(value);
   if (!rejection_) ascii::append(text_, name, ": ", value, "\r\n");

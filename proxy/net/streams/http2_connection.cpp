@@ -1,6 +1,5 @@
 #include "proxy/net/streams/http2_connection.hpp"
 
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/net/streams/http2_error.hpp"

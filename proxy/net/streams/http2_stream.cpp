@@ -41,6 +41,11 @@ ErrorCode Http2Stream::error() const {
   return error_of(*failed);
 }
 
+// `cancel` ends the sending, too.
+ErrorCode Http2Stream::sending_error() const {
+  return sending_ended_ ? ErrorCode(asio::error::operation_aborted) : error();
+}
+
 void Http2Stream::wake() {
   arrived_.cancel();
   taken_.cancel();
@@ -68,8 +73,7 @@ Task<ErrorCode> Http2Stream::send_rest(Duration idle) {
   std::uint64_t sent = sent_bytes();
   Instant due = policy::end_of(Tick::now(), idle);
   for (;;) {
-    if (sending_ended_) co_return asio::error::operation_aborted;
-    if (const ErrorCode failed = error()) co_return failed;
+    if (const ErrorCode failed = sending_error()) co_return failed;
     if (all_sent()) co_return ErrorCode();
     if (sent_bytes() != sent) {
       sent = sent_bytes();
@@ -81,16 +85,14 @@ Task<ErrorCode> Http2Stream::send_rest(Duration idle) {
 }
 
 Task<ErrorCode> Http2Stream::send_piece(std::string_view piece, Duration idle) {
-  if (sending_ended_ || cancelled_) co_return asio::error::operation_aborted;
-  if (const ErrorCode failed = error()) co_return failed;
+  if (const ErrorCode failed = sending_error()) co_return failed;
   connection_->wire_.send(id_, piece);
   connection_->flush();
   co_return co_await send_rest(idle);
 }
 
 Task<ErrorCode> Http2Stream::send_end(std::string_view trailers, Duration idle) {
-  if (sending_ended_ || cancelled_) co_return asio::error::operation_aborted;
-  if (const ErrorCode failed = error()) co_return failed;
+  if (const ErrorCode failed = sending_error()) co_return failed;
   connection_->wire_.end(id_, trailers);
   connection_->flush();
   co_return co_await send_rest(idle);

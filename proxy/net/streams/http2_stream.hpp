@@ -12,8 +12,8 @@
 
 namespace reprise::net {
 
-/// Carries one request. The stream begins with `open`; until then nothing is sent. Destroying the object ends
-/// the stream: with CANCEL if request or response is not complete (row M66).
+/// Carries one request. `open` sends the first bytes of the request. The destructor ends the stream, and
+/// sends CANCEL if the request or the response is not complete (row M66).
 class Http2Stream final : public UpstreamEnd, public BodySource {
  public:
   /// `scheme`: `http` or `https`.
@@ -77,6 +77,7 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   const http::Http2Response& response() const { return connection_->wire_.response(id_); }
   http::Http2Response& response() { return connection_->wire_.response(id_); }
   ErrorCode error() const;
+  ErrorCode sending_error() const;
   void forget();
   /// Waits until `holds` returns true or the stream fails, at most until the read limit.
   template <typename Condition>

@@ -9,8 +9,8 @@ namespace {
 
 constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
 
-// Returns the report on a cancelled attempt. The attempt counts as possibly sent, because nothing is known
-// about it.
+// Returns the report on a cancelled attempt. The report says that bytes may have been sent, because the
+// cancelled attempt has not reported its result.
 AttemptReport report_of_cancelled() {
   AttemptReport report;
   report.sent = Sent::maybe;
@@ -244,7 +244,7 @@ Reason Exchange::admit_copy(const AttemptReport& report, Instant now) {
 
 // Records the failure of one attempt of the race without a verdict, because the other attempt still runs.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  // If a reused connection broke, the failure says nothing about the host, even if the connection was not
+  // The failure of a reused connection is not counted against the host, even if that connection was not
   // stale.
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   const Instant admitted = admission_of(report.number);

@@ -79,7 +79,7 @@ class HostAccount {
   /// admitted the attempt.
   void report(const Outcome&, const Verdict&, Instant admitted, Instant now);
   /// Removes the attempt that the circuit admitted at `admitted` from the circuit's count, because the
-  /// attempt says nothing about the host.
+  /// outcome of the attempt does not depend on the host.
   void discard(Instant admitted);
 
  private:

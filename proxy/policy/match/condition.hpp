@@ -24,8 +24,7 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The name of a `method` condition that stands for all methods that the rule `by_method` treats as
-/// idempotent.
+/// A `method` condition with this name holds for every method that the rule `by_method` treats as idempotent.
 inline constexpr std::string_view idempotent_method = "idempotent";
 
 /// The configuration key of each kind of condition, in the order of the enumerators.

@@ -11,7 +11,7 @@
 namespace reprise::tools {
 
 struct ModelKey {
-  std::string_view name;      ///< name of the key: `rate` stands for the option --rate
+  std::string_view name;      ///< name of the key; the key `rate` is the option --rate
   std::string_view sentence;  ///< description of the key and its format
   /// The key may be given several times; its values form a list that replaces the default.
   bool repeats = false;
