@@ -216,6 +216,7 @@ def test_C5_upload_ends_when_the_upstream_sends_an_error():
             client.send(b"x" * 1_000_000 + to(upstream, path="/next"))
             equal(client.read_response().body, b"answer 1 to /next\n")
             upstream.seen(1, "/next")
+            eventually(lambda: sent, "the upstream reads to the end of the connection")
             equal((sent, upstream.connections), ([b"some"], 2), "its connection is never used again")
 
 
