@@ -115,6 +115,8 @@ struct Limits {
   std::size_t target_bytes = 64 * 1024;
   std::size_t request_body_bytes = policy::no_size_limit;
   std::size_t replay_memory_bytes = 64 * 1024 * 1024;
+  /// Maximum size of all bytes that HTTP/2 connections have received and not yet passed on.
+  std::size_t stream_memory_bytes = 64 * 1024 * 1024;
   std::uint64_t replay_disk_bytes = 1024 * 1024 * 1024;
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
@@ -136,6 +138,8 @@ struct Pool {
   Duration idle_timeout = std::chrono::seconds(30);
   Duration max_age =
       std::chrono::seconds(60);  ///< maximum age of a connection; varied at random by up to 20 %
+  /// Maximum number of HTTP/2 connections to one upstream, for each io thread. Beyond it, clients share them.
+  std::size_t http2_connections = 32;
 };
 
 struct Shutdown {

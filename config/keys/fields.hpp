@@ -79,6 +79,8 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("ambiguous", route.ambiguous);
   fields.field("on_broken", route.on_broken);
   fields.field("via", route.via);
+  fields.field("http2", route.http2);
+  fields.field("refused_stream", route.refused_stream);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);
 }
@@ -131,6 +133,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.target", limits.target_bytes);
   fields.field("limits.request_body", limits.request_body_bytes);
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
+  fields.field("limits.stream_memory", limits.stream_memory_bytes);
   fields.field("limits.replay_disk", limits.replay_disk_bytes);
   fields.field("limits.replay_folder", limits.replay_folder);
   fields.field("limits.kept_response", limits.kept_response_bytes);
@@ -143,6 +146,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("pool.idle", settings.pool.idle);
   fields.field("pool.idle_timeout", settings.pool.idle_timeout);
   fields.field("pool.max_age", settings.pool.max_age);
+  fields.field("pool.http2_connections", settings.pool.http2_connections);
   fields.field("shutdown.linger", settings.shutdown.linger);
   fields.field("shutdown.grace", settings.shutdown.grace);
   fields.field("reload.watch", settings.reload.watch);

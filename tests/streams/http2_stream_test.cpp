@@ -2,7 +2,7 @@
 #include "proxy/net/streams/http2_stream.hpp"
 
 #include "proxy/net/ends/read_head.hpp"
-#include "proxy/net/streams/http2_error.hpp"
+#include "proxy/net/io/http2_error.hpp"
 #include "tests/support/http2_frames.hpp"
 #include "tests/support/loopback.hpp"
 
@@ -120,7 +120,7 @@ TEST_F(Http2StreamTest, M21_M25_connection_that_ends_before_the_settings_is_neve
 
 TEST_F(Http2StreamTest, M21_bytes_of_another_protocol_make_the_connection_fail) {
   upstream.send("HTTP/1.1 400 Bad Request\r\n\r\n");
-  EXPECT_EQ(bench.run(connection->ready(Tick::now() + long_enough, wait)), Http2Error::malformed);
+  EXPECT_EQ(bench.run(connection->ready(Tick::now() + long_enough, wait)), Http2Error::not_http2);
   EXPECT_FALSE(connection->is_open());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/forward/attempt/head_reader.hpp"
+#include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/forward/attempt/lease.hpp"
 #include "proxy/forward/request/continuable.hpp"
 #include "proxy/forward/request/dead_peer_check.hpp"
@@ -29,7 +30,7 @@ constexpr int switching_protocols = 101;
 
 // Returns the lines that complete this attempt's request head. Empty if `out.head` is complete already.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
-                       const net::UpstreamConnection& connection) {
+                       const net::Lease& connection) {
   std::string lines;
   if (!out.ends_head_by_attempt()) return lines;
   if (out.via == AttemptVia::over_loopback && connection.address().is_loopback())
@@ -80,7 +81,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
 struct Conversation final : OvertakenRequest {
   /// Precondition: no byte of the request was sent before `begun`.
   Conversation(OneAttempt& one, unsigned number, Instant begun)
-      : Conversation(one, one.out, one.response.connection->end(), number, begun) {}
+      : Conversation(one, one.out, one.response.connection.end(), number, begun) {}
 
   Upload& upload() override { return sending; }
   void begin(const Outgoing& out) {
@@ -97,7 +98,7 @@ struct Conversation final : OvertakenRequest {
 
  private:
   Conversation(OneAttempt& one, Outgoing& out, net::UpstreamEnd& upstream, unsigned number, Instant begun)
-      : last(last_lines(one.worker, out, number, *one.response.connection)),
+      : last(last_lines(one.worker, out, number, one.response.connection)),
         sending(one.worker.io.get_executor(), upstream, out.body, out.route.policy->idle_timeout),
         reader(one),
         stall(one.worker.tick, out, out.head.size() + last.size(), sending, upstream, one.deadline),
@@ -112,7 +113,7 @@ Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
 
 // Returns the result of an attempt whose connection the upstream had closed before anything was sent. If the
 // upstream rejects the client certificate over TLS 1.3, this happens on a fresh connection too.
-AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::UpstreamConnection& connection) {
+AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::Lease& connection) {
   Failed failed{Stage::send, Cause::closed};
   if (!connection.reused())
     failed = net::failure_of(connection.end().refusal(), Stage::send).value_or(failed);
@@ -132,7 +133,7 @@ void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outc
 // Returns true if the upstream sent bytes before it received the request. The connection is then not used for
 // another request (row B11).
 bool sent_before_request(net::Unread unread, const Response& response) {
-  return unread == net::Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
+  return unread == net::Unread::bytes || (!response.connection.reused() && !response.buffer.empty());
 }
 
 // Returns the `hold` settings for this response; null if the response is not held back. A resumed download is
@@ -144,7 +145,11 @@ const policy::HoldPolicy* hold_of(const Outgoing& out, const Responded& responde
 void note_response(const Conversation& talk, Outgoing& out, unsigned number, bool sent_early,
                    Response& response) {
   out.bound = out.bound || http::authenticates_connection(response.head);
-  if (out.bound) out.pin->hold(*response.connection);
+  if (out.bound && response.connection.is_http2()) {
+    out.pin->require_http1(*out.route.carrier());
+  } else if (out.bound) {
+    out.pin->hold(response.connection.connection());
+  }
   response.number = number;
   response.overtook = talk.sending.end() == UploadEnd::running;
   response.reusable = response.head.reusable && !talk.reader.in_doubt() && !sent_early &&
@@ -161,11 +166,14 @@ bool leaves_sending(const policy::RoutePolicy& policy, const policy::Outcome& ou
 }
 
 void note_sent(const Response& response, AttemptResult& result) {
-  result.report.reused = response.connection->reused();
+  const auto* failed = std::get_if<Failed>(&result.outcome);
+  const bool unprocessed = failed != nullptr && failed->unprocessed;
+  result.report.reused = response.connection.reused();
+  result.report.http2 = response.connection.is_http2();
   result.report.sent =
-      response.connection->end().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
-  result.report.sent_bytes = response.connection->end().sent_bytes();
-  result.report.address = response.connection->address();
+      !unprocessed && response.connection.end().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+  result.report.sent_bytes = response.connection.end().sent_bytes();
+  result.report.address = response.connection.address();
 }
 
 void note_repeatable(const Conversation& talk, const Outgoing& out, unsigned number, AttemptResult& result) {
@@ -190,6 +198,7 @@ void leave_sending(net::Pool& pool, std::unique_ptr<Conversation> talk, Response
 }
 
 void note_failure(Worker& worker, const Route& route, const policy::Outcome& outcome, Response& response) {
+  note_http1_required(*route.carrier(), outcome);
   warn_of_refusal(worker, *route.carrier(), outcome);
   response.clear();
 }
@@ -209,11 +218,19 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   // Attempt 1 usually starts right after the request head is complete. Using the time at which the head was
   // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
-  response.connection = lease(worker, out, start);
-  if (response.connection == nullptr) {
+  const bool over_http2 = uses_http2(out);
+  if (!over_http2) response.connection = net::Lease(lease(worker, out, start));
+  if (!response.connection) {
     policy::UpstreamAddress address;
-    if (const auto failed = co_await connect_for(one, connect_by, address)) {
+    std::optional<Failed> failed;
+    if (over_http2) {
+      failed = co_await stream_for(one, start, connect_by, address);
+    } else {
+      failed = co_await connect_for(one, connect_by, address);
+    }
+    if (failed) {
       result = {*failed, report_of_unsent(out, start.number, address)};
+      note_http1_required(*out.route.carrier(), result.outcome);
       co_return;
     }
   }
@@ -222,17 +239,17 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
     result.client = ClientState::gone;
     co_return;
   }
-  out.note_connection(start.number, client == nullptr && !out.resuming, *response.connection);
-  const net::Unread unread = unread_of(*response.connection);
+  out.note_connection(start.number, client == nullptr && !out.resuming, response.connection);
+  const net::Unread unread = unread_of(response.connection);
   if (unread == net::Unread::closed && response.buffer.empty()) {
-    result = closed_while_idle(out, start.number, *response.connection);
+    result = closed_while_idle(out, start.number, response.connection);
     co_return note_failure(worker, out.route, result.outcome, response);
   }
   const bool sent_early = sent_before_request(unread, response);
   auto talk = std::make_unique<Conversation>(one, start.number, begun);
-  net::AttemptCancel::Target target(cancel, response.connection->end());
+  net::AttemptCancel::Target target(cancel, response.connection.end());
   net::AttemptCancel::Watched watched(cancel,
-                                      response.connection->reused() ? &talk->dead_peer_check : nullptr);
+                                      response.connection.reused() ? &talk->dead_peer_check : nullptr);
   talk->begin(out);
   std::optional<policy::Outcome> final_outcome;
   while (!final_outcome)
@@ -240,7 +257,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   result.outcome = *final_outcome;
   talk->stall.end();
   watched.end();
-  response.connection->end().end_limit();
+  response.connection.end().end_limit();
 
   if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);

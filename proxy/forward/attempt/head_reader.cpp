@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/http/http1/codings.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/retry_hints/hint.hpp"
@@ -71,6 +72,11 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
+  if (response_.connection.is_http2()) {
+    Failed failed{stage, cause};
+    describe_stream_failure(response_.connection.stream(), out_.route.policy->refused_stream, failed);
+    return failed;
+  }
   return net::failure_of(upstream().refusal(), stage).value_or(Failed{stage, cause});
 }
 
@@ -125,6 +131,11 @@ HeadReader::Taken HeadReader::take_head() {
     return Taken::interim;
   }
   buffer.consume(head.bytes);
+  // HTTP/2 marks the end of every body, as chunks do.
+  if (response_.connection.is_http2() && head.framing.kind == http::Framing::Kind::until_close) {
+    head.framing.kind = http::Framing::Kind::chunked;
+    head.reusable = true;
+  }
   if (head.status < 400)
     out_.route.carrier()->spoke_1_0 =
         head.minor_version == 0 ? std::optional(net::Tick::now()) : std::nullopt;

@@ -45,7 +45,7 @@ class HeadReader final : public UploadListener {
   policy::Failed failed(const ErrorCode&, UploadEnd, const UploadStall&) const;
   Taken take_head();
   Task<ErrorCode> pass_on_interim();
-  net::UpstreamEnd& upstream() const { return response_.connection->end(); }
+  net::UpstreamEnd& upstream() const { return response_.connection.end(); }
 
   Worker& worker_;
   Outgoing& out_;

@@ -17,21 +17,27 @@ bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
-// Returns the maximum age of one connection: 80% to 120% of `max_age`, so that the connections of one burst
-// are not all closed at the same time.
-Duration age_limit(Duration max_age, policy::Dice& dice) {
-  return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
-}
+}  // namespace
 
-// Returns the route through the parent proxy. A parent that gets the request in absolute-form is asked for
-// the host in the request. Any other parent is asked for the upstream's host.
+// A parent that gets the request in absolute-form is asked for the host in the request. Any other parent is
+// asked for the upstream's host.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
   return {*route.upstream, asked, in.head, to_parent};
 }
 
-}  // namespace
+std::optional<Instant> end_of_age(const net::Snapshot& snapshot, policy::Dice& dice) {
+  const Duration max_age = snapshot.settings.pool.max_age;
+  if (max_age == policy::no_limit) return std::nullopt;
+  // The connections of one burst are not all closed at the same time.
+  return net::Tick::now() + max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
+}
+
+std::span<const policy::UpstreamAddress> addresses_to_avoid(const Outgoing& out) {
+  if (out.resuming || out.tried.empty() || !out.has_untried_address()) return {};
+  return out.tried;
+}
 
 net::Freshness freshness_of(const Outgoing& out, const HoldLimits& limits, const net::Upstream* before) {
   const Route& route = out.route;
@@ -45,7 +51,7 @@ policy::AttemptReport report_of_unsent(const Outgoing& out, unsigned number,
   return {false, policy::Sent::nothing, out.body.replayable(), out.judge_now(), number, address};
 }
 
-net::Unread unread_of(net::UpstreamConnection& connection) {
+net::Unread unread_of(net::Lease& connection) {
   return connection.reused() ? net::Unread::nothing : connection.end().unread();
 }
 
@@ -74,12 +80,8 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   auto connection = out.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
-    // A retry prefers an address that the request has not tried (row N1). A resumed download prefers the
-    // address where the download began, because other replicas may use other ETags for the same content.
-    std::span<const policy::UpstreamAddress> not_to;
-    if (!out.resuming && !out.tried.empty() && out.has_untried_address()) not_to = out.tried;
     do {
-      connection = worker.pool.lease(carrier, out.freshness, out.recent, not_to);
+      connection = worker.pool.lease(carrier, out.freshness, out.recent, addresses_to_avoid(out));
     } while (connection != nullptr && connection->is_denied(filter));
   }
   if (connection != nullptr) connection->end().limit_unacknowledged(user_timeout_of(out));
@@ -102,13 +104,12 @@ Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<I
   out.note_address(address);
   carrier.addresses = std::move(dialer.addresses);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
-  response.connection = std::make_unique<net::UpstreamConnection>(
+  auto connection = std::make_unique<net::UpstreamConnection>(
       worker.pool, route.carrier(), std::get<std::unique_ptr<net::Stream>>(std::move(dialled)));
-  response.connection->set_address(address, route.snapshot->filter);
-  const Duration max_age = route.snapshot->settings.pool.max_age;
-  if (max_age != policy::no_limit)
-    response.connection->expire_at(net::Tick::now() + age_limit(max_age, worker.dice));
-  response.connection->end().limit_unacknowledged(user_timeout_of(out));
+  connection->set_address(address, route.snapshot->filter);
+  if (const auto expires = end_of_age(*route.snapshot, worker.dice)) connection->expire_at(*expires);
+  connection->end().limit_unacknowledged(user_timeout_of(out));
+  response.connection = net::Lease(std::move(connection));
   co_return std::nullopt;
 }
 

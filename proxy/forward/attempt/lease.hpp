@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "proxy/forward/attempt/one_attempt.hpp"
 #include "proxy/forward/worker/worker.hpp"
+#include "proxy/net/dial/parent.hpp"
 #include "proxy/net/io/attempt_cancel.hpp"
 #include "proxy/policy/decision/exchange.hpp"
 
@@ -23,7 +25,7 @@ policy::AttemptReport report_of_unsent(const Outgoing&, unsigned number,
                                        const policy::UpstreamAddress& address);
 /// Peeks at the unread bytes of a fresh connection. Returns `nothing` for a pooled connection, because
 /// `lease` has already checked it.
-net::Unread unread_of(net::UpstreamConnection&);
+net::Unread unread_of(net::Lease&);
 
 /// Returns how long bytes of the request may stay unacknowledged. If the body is chunked or longer than one
 /// receive window, the limit is `idle_timeout`: an upstream may pause, and the kernel also counts the time
@@ -31,6 +33,16 @@ net::Unread unread_of(net::UpstreamConnection&);
 /// deadline, at most one minute, so that a retry still fits. In all other cases, the system's own limit
 /// applies.
 Duration user_timeout_of(const Outgoing&);
+
+/// Returns the route through the parent proxy. Precondition of its use: the upstream has a parent.
+net::ParentRoute parent_route_of(const Incoming&, const Route&);
+/// Returns when a connection that is made now reaches its maximum age: after 80% to 120% of `pool.max_age`.
+/// Nothing if there is no limit.
+std::optional<Instant> end_of_age(const net::Snapshot&, policy::Dice&);
+/// Returns the addresses whose connections should not carry the next attempt. A retry prefers an address that
+/// the request has not tried (row N1). A resumed download prefers the address where the download began,
+/// because other replicas may use other ETags for the same content.
+std::span<const policy::UpstreamAddress> addresses_to_avoid(const Outgoing&);
 
 /// Returns the pinned connection or a pooled one, but never the connection of the previous attempt. Null if a
 /// fresh connection has to be dialled.

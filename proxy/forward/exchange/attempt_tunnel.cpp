@@ -71,7 +71,7 @@ Task<void> attempt_tunnel(OneAttempt& one, OneExchange& exchange, TunnelRequest&
   const policy::RoutePolicy& policy = *one.out.route.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
-  net::Stream& upstream = response.connection->stream();
+  net::Stream& upstream = response.connection.byte_stream();
   if (tunnel.progress == TunnelProgress::asked) {
     std::string& own_fields = exchange.request.responses.own_fields;
     own_fields.clear();

@@ -179,7 +179,7 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     FullDuplex duplex(worker, request.out, response);
     if (response.sending != nullptr) co_await duplex.begin();
     net::ClientWatch::Attempt watched(client.watch,
-                                      response.connection == nullptr ? nullptr : &response.connection->end());
+                                      response.connection ? &response.connection.end() : nullptr);
     Relayed relayed = co_await relay(worker.pool, request.out, client.end, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the upstream connection may serve another request by now

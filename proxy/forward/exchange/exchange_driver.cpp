@@ -184,9 +184,9 @@ Task<void> ExchangeDriver::keep(Instant until) {
   kept_.clear();
   const std::size_t most = request_.route.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
-  if (live_->connection != nullptr && !live_->kept && request_.tunnel() == nullptr) {
+  if (live_->connection && !live_->kept && request_.tunnel() == nullptr) {
     // This read also ends when the client leaves (row L17).
-    const net::ClientWatch::Waiting waiting(client_.watch, live_->connection->end());
+    const net::ClientWatch::Waiting waiting(client_.watch, live_->connection.end());
     co_await keep_response(worker_.pool, *live_, most, limit);
   }
   if (live_->kept) {

@@ -21,7 +21,7 @@ void FullDuplex::upload_ended(UploadEnd end) {
   if (end == UploadEnd::client_stalled) worker_.shared.metrics.count_limit(telemetry::LimitHit::request_idle);
   if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled || end == UploadEnd::malformed) {
     client_left_ = true;
-    if (response_.connection != nullptr) upstream().cancel();
+    if (response_.connection) upstream().cancel();
   } else if (waits_for_end_) {
     upstream().end_read();
   }

@@ -32,7 +32,7 @@ class FullDuplex final : UploadListener {
 
  private:
   void upload_ended(UploadEnd) override;
-  net::UpstreamEnd& upstream() { return response_.connection->end(); }
+  net::UpstreamEnd& upstream() { return response_.connection.end(); }
 
   Worker& worker_;
   const Outgoing& out_;

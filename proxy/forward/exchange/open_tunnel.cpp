@@ -43,10 +43,10 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
   // receiver pauses, because this timeout also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
-  response.connection->stream().set_user_timeout(idle);
-  Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), idle);
+  response.connection.byte_stream().set_user_timeout(idle);
+  Tunnel tunnel(worker.tick, client.stream, response.connection.byte_stream(), idle);
   tunnel.on_client_finished([&watch = client.watch] { watch.report_finished(); });
-  OpenTunnel open{tunnel, *request.route.upstream, response.connection->address()};
+  OpenTunnel open{tunnel, *request.route.upstream, response.connection.address()};
   net::GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
   net::Tick::disarm(client.watch);
   const telemetry::TunnelOutcome outcome = co_await tunnel.run(early, response.buffer, worker.draining);
@@ -67,7 +67,7 @@ Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& r
   // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first.
   const bool spoke = !response.buffer.empty();
   if (policy.mode != policy::Mode::off && !spoke)
-    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
+    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection.byte_stream());
   co_return true;
 }
 
@@ -82,14 +82,14 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
   // Before the dial, the protocol could not be detected, because the client had sent nothing. So it is
   // detected now.
   if (tunnel.words == DetectedProtocol::more)
-    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection->stream());
+    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection.byte_stream());
   delivered.served.carried = carried_by(tunnel);
   if (tunnel.is_over()) {
     delivered.end = Relayed::End::client_gone;
   } else if (tunnel.carries_requests()) {
     if (tunnel.words == DetectedProtocol::http) {
       worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
-      worker.pool.give_unused(std::move(response.connection));
+      worker.pool.give_unused(response.connection.take_connection());
     }
     delivered.served.inside = delivered.served.keep_alive = true;
   } else {

@@ -42,7 +42,7 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) 
   Response& broken = response_of(delivered_);
   if (!stalled_ && goes_on) {
     stalled_part_ = delivered_;
-    stalled_.emplace(broken.connection->end());
+    stalled_.emplace(broken.connection.end());
     stalled_->start();
   } else {
     broken.connection.reset();
@@ -103,7 +103,7 @@ Task<ErrorCode> Resumption::send(net::ClientEnd& client, std::string_view piece)
 }
 
 net::UpstreamEnd& Resumption::end_of(unsigned number) {
-  return (has_stalled(number) ? response_of(stalled_part_) : response()).connection->end();
+  return (has_stalled(number) ? response_of(stalled_part_) : response()).connection.end();
 }
 
 void Resumption::begin_part(Part& part) {
@@ -137,7 +137,7 @@ Task<Relayed> Resumption::relay_part(net::Pool& pool, net::ClientEnd& client, Pa
     std::string_view piece;
     net::BodyStep step = net::BodyStep::stalled;
     {
-      EndsRead ends(part.response.connection->end());
+      EndsRead ends(part.response.connection.end());
       const StalledBody::Race race(stalled(), ends);
       step = co_await reader.next(stall, piece);
     }

@@ -11,7 +11,7 @@ void DeadPeerCheck::check_liveness() {
   const Instant now = net::Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
   if (!in_time || !response_.buffer.empty() || out_.bound || !out_.may_be_repeated()) return;
-  net::UpstreamEnd& upstream = response_.connection->end();
+  net::UpstreamEnd& upstream = response_.connection.end();
   if (!upstream.seems_dead(now - begun_)) return;
   found_ = true;
   upstream.end_read();
@@ -19,12 +19,15 @@ void DeadPeerCheck::check_liveness() {
 
 void DeadPeerCheck::attribute_failure(net::Pool& pool, policy::Failed& failed) const {
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
-  if (!response_.connection->reused() || !before_response) return;
-  if (found_ && failed.cause == Cause::cancelled) {
-    failed.cause = Cause::unacknowledged;
-    pool.ended_after_idle(*response_.connection, begun_);
+  if (!response_.connection.reused() || !before_response) return;
+  const bool is_dead = found_ && failed.cause == Cause::cancelled;
+  if (is_dead) failed.cause = Cause::unacknowledged;
+  if (response_.connection.is_http2()) {
+    if (is_dead) response_.connection.stream().retire_connection();
+  } else if (is_dead) {
+    pool.ended_after_idle(response_.connection.connection(), begun_);
   } else if (failed.cause == Cause::closed || failed.cause == Cause::reset) {
-    pool.ended_after_idle(*response_.connection, net::Tick::now());
+    pool.ended_after_idle(response_.connection.connection(), net::Tick::now());
   }
 }
 

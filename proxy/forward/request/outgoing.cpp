@@ -63,7 +63,7 @@ void Outgoing::note_address(const policy::UpstreamAddress& address) {
   if (address.known() && tried.size() < most && !is_among(tried, address)) tried.push_back(address);
 }
 
-void Outgoing::note_connection(unsigned number, bool copy, const net::UpstreamConnection& connection) {
+void Outgoing::note_connection(unsigned number, bool copy, const net::Lease& connection) {
   // An attempt and its hedged copy may be sent in either order. Neither of them clears `recent`, because it
   // may hold the connection number of the other.
   if (number > 1 && !copy) recent = {};

@@ -9,6 +9,7 @@
 #include "proxy/forward/request/incoming.hpp"
 #include "proxy/forward/request/route.hpp"
 #include "proxy/http/message/hop_by_hop.hpp"
+#include "proxy/net/upstream/lease.hpp"
 #include "proxy/net/upstream/pin.hpp"
 
 namespace reprise::forward {
@@ -68,7 +69,7 @@ class Outgoing {
   void note_address(const policy::UpstreamAddress&);
   /// Records the connection that carries attempt `number`; the next attempt must not use it. `copy`: the
   /// attempt runs beside another one (hedge).
-  void note_connection(unsigned number, bool copy, const net::UpstreamConnection&);
+  void note_connection(unsigned number, bool copy, const net::Lease&);
   /// Returns true if the upstream's name has an address that no attempt went to.
   bool has_untried_address() const;
 

@@ -27,10 +27,14 @@ void apply_keep_alive(net::UpstreamConnection& connection, const http::ResponseH
 }  // namespace
 
 net::BodySource& Response::begin_body() {
+  if (connection.is_http2()) {
+    begun = true;
+    return body_source();
+  }
   if (begun) {
     reader.lie_behind(buffer);
   } else {
-    reader.begin(connection->stream(), buffer, head.framing, http::Spelling::tolerant);
+    reader.begin(connection.byte_stream(), buffer, head.framing, http::Spelling::tolerant);
   }
   begun = true;
   return reader;
@@ -69,20 +73,21 @@ void give_back(std::string& text) {
 }
 
 void keep_whole(net::Pool& pool, Response& response) {
-  response.trailers = response.reader.trailers();
+  net::BodySource& source = response.body_source();
+  response.trailers = source.trailers();
   response.kept = true;
-  const bool surplus = response.reader.has_surplus();
-  response.reader.drop();
+  const bool surplus = source.has_surplus();
+  source.drop();
   finish_connection(pool, response, surplus);
 }
 
 void finish_connection(net::Pool& pool, Response& response, bool surplus) {
-  if (response.connection == nullptr) return;
+  if (!response.connection) return;
   response.reusable = response.reusable && !surplus;
   if (response.overtook) return;
-  if (response.reusable) {
-    apply_keep_alive(*response.connection, response.head);
-    pool.give_back(std::move(response.connection));
+  if (response.reusable && !response.connection.is_http2()) {
+    apply_keep_alive(response.connection.connection(), response.head);
+    pool.give_back(response.connection.take_connection());
   }
   response.connection.reset();
 }

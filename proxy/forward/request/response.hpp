@@ -9,7 +9,7 @@
 #include "proxy/forward/replay/upload.hpp"
 #include "proxy/net/ends/body_reader.hpp"
 #include "proxy/net/io/block.hpp"
-#include "proxy/net/upstream/pool.hpp"
+#include "proxy/net/upstream/lease.hpp"
 
 namespace reprise::forward {
 
@@ -25,12 +25,12 @@ struct Response {
   unsigned number = 0;  ///< number of the attempt that got the response; 0: no response
   http::ResponseHead head;
   net::Buffer buffer;  ///< head bytes, and the body bytes that came with them
-  std::unique_ptr<net::UpstreamConnection> connection;
+  net::Lease connection;
   /// The part of the request that is still being sent on the same connection. Call `stop_sending` before
   /// `clear`.
   std::unique_ptr<OvertakenRequest> sending;
   std::string body;        ///< the held part of the body; the whole body if `kept`
-  net::BodyReader reader;  ///< reads the bytes that follow `body`
+  net::BodyReader reader;  ///< over HTTP/1: reads the bytes that follow `body`
   /// How the body broke after the held part; absent if it did not break.
   std::optional<net::BodyStep> broken;
   std::string trailers;
@@ -43,7 +43,9 @@ struct Response {
   /// Returns the reader of the body. If a part of the body was read, the reader continues after `body`.
   net::BodySource& begin_body();
   /// Returns the same reader. Precondition: `begin_body` was called.
-  net::BodySource& body_source() { return reader; }
+  net::BodySource& body_source() {
+    return connection.is_http2() ? static_cast<net::BodySource&>(connection.stream().stream()) : reader;
+  }
   /// Returns true while the request is still being sent.
   bool is_sending() const { return sending != nullptr && sending->upload().end() == UploadEnd::running; }
   /// Stops sending the request. Afterwards the connection can only be read from, unless the whole request was

@@ -25,8 +25,12 @@ struct Route {
   void choose(const policy::RequestView&);
   /// Returns true if the request is sent to the parent proxy in absolute-form. Returns false if the upstream
   /// is reached over TLS, if the request asks for a tunnel, or if it was sent inside one. The parent must not
-  /// read such requests, so they pass through a tunnel of the parent.
-  bool is_for_parent() const { return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr; }
+  /// read such requests, so they pass through a tunnel of the parent. So do requests that need HTTP/2 (row
+  /// M28).
+  bool is_for_parent() const {
+    return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr &&
+           policy->http2 != policy::UseHttp2::always;
+  }
   /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {
     return is_for_parent() ? upstream->parent : upstream;

@@ -139,6 +139,11 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::reset:
     case Cause::keepalive_lost:
     case Cause::unacknowledged:
+    case Cause::not_http2:
+    case Cause::stream_refused:
+    case Cause::stream_reset:
+    case Cause::goaway:
+    case Cause::http_1_1_required:
     case Cause::attempt_timeout:
     case Cause::response_timeout:
     case Cause::malformed_response:

@@ -60,6 +60,7 @@ struct UpstreamWire::Stream {
   bool last = false;                   ///< no piece follows `piece`
   bool request_ended = false;          ///< END_STREAM was framed
   bool deferred = false;               ///< libnghttp2 waits for the next piece
+  bool has_head = false;               ///< a head has arrived, interim or final
   bool has_final_head = false;         ///< a head that is not interim has arrived
   bool closed = false;                 ///< libnghttp2 has forgotten the stream
   bool changed = false;                ///< listed in `changed_`
@@ -147,6 +148,7 @@ struct UpstreamWire::Callbacks {
     Stream* const stream = self.find(id);
     if (stream == nullptr) return 0;
     stream->closed = true;
+    self.touch(id, *stream);
     // Without END_STREAM, RST_STREAM or GOAWAY from the upstream, libnghttp2 itself has closed the stream,
     // because of a violation.
     if (!stream->response.ended) self.fail(id, {Http2Failure::Kind::malformed, code_of(code), {}});
@@ -260,6 +262,7 @@ void UpstreamWire::fail(StreamId id, const Http2Failure& failure) {
   Stream* const stream = find(id);
   if (stream == nullptr || stream->response.ended || stream->response.failure) return;
   stream->response.failure = failure;
+  stream->response.failure->responded = stream->has_head;
   touch(id, *stream);
 }
 
@@ -269,11 +272,12 @@ void UpstreamWire::fail_connection(const Http2Failure& failure) {
   for (const auto& [id, stream] : streams_) fail(id, failure);
 }
 
-// A later GOAWAY may lower the last id (RFC 9113 6.8).
+// A later GOAWAY may lower the last id (RFC 9113 6.8). If the upstream has begun a response, it has processed
+// the request, whatever the GOAWAY says.
 void UpstreamWire::take_goaway(StreamId last, Http2Code code) {
   goaway_ = code;
   for (const auto& [id, stream] : streams_) {
-    if (id > last) fail(id, {Http2Failure::Kind::above_last_id, code, {}});
+    if (id > last && !stream->has_head) fail(id, {Http2Failure::Kind::above_last_id, code, {}});
   }
 }
 
@@ -289,6 +293,7 @@ void UpstreamWire::end_block(StreamId id) {
     stream->response.trailers = block_.text();
   } else {
     stream->response.heads += block_.text();
+    stream->has_head = true;
     stream->has_final_head = block_.status() >= 200;
   }
   touch(id, *stream);
@@ -370,6 +375,8 @@ bool UpstreamWire::taken(StreamId id) const {
   return stream.begin && stream.piece.empty() && (!stream.last || stream.request_ended) &&
          stream.end <= written_;
 }
+
+bool UpstreamWire::closed(StreamId id) const { return stream(id).closed; }
 
 bool UpstreamWire::may_have_sent(StreamId id) const {
   const Stream& stream = this->stream(id);

@@ -27,7 +27,8 @@ struct Http2Failure {
   };
   Kind kind = Kind::closed;
   Http2Code code = Http2Code::no_error;  ///< error code of the RST_STREAM or GOAWAY
-  std::optional<Rejection> why;
+  std::optional<Rejection> why{};
+  bool responded = false;  ///< a response head, possibly an interim one, had arrived before
 };
 
 /// The parts of a response that have arrived on one stream and that the owner has not taken yet.
@@ -89,6 +90,8 @@ class UpstreamWire {
   void stop_sending(StreamId);
   /// Returns true if the owner has written everything that was queued for the stream.
   bool taken(StreamId) const;
+  /// Returns true if the stream has ended on both sides, or was reset. Nothing more of the request is sent.
+  bool closed(StreamId) const;
   /// Returns true if the owner has written a byte of the request's head.
   bool may_have_sent(StreamId) const;
   /// Returns how many bytes of the stream's frames the owner has written.

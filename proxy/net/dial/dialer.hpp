@@ -12,6 +12,7 @@
 #include "proxy/net/dial/own_dials.hpp"
 #include "proxy/net/io/stream.hpp"
 #include "proxy/net/resolve/resolver.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 #include "proxy/net/upstream/pool.hpp"
 #include "proxy/net/upstream/snapshot.hpp"
 #include "proxy/telemetry/log/access_log.hpp"
@@ -43,6 +44,7 @@ struct Dialer {
   OwnDials& own_dials;
   const Snapshot& snapshot;  ///< configuration of the request that the dial is for
   AddressOrder order{};
+  Protocol protocol = Protocol::http1;               ///< what is offered in TLS
   std::vector<policy::UpstreamAddress> addresses{};  ///< result: the allowed addresses, if there are several
   /// Result: address of the established connection, else of the last dial. The port is 0 if there was no
   /// dial.

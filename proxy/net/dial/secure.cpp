@@ -14,9 +14,11 @@ using policy::Stage;
 
 namespace {
 
-std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream, Carrier carrier) {
+std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream, Carrier carrier,
+                                        Protocol protocol) {
   if (dialer.links.make_secure) return dialer.links.make_secure(std::move(carrier), upstream.server_name);
-  return std::make_unique<TlsLink>(std::move(carrier), *upstream.tls, upstream.server_name, upstream.ticket);
+  return std::make_unique<TlsLink>(std::move(carrier), *upstream.tls, upstream.server_name, upstream.ticket,
+                                   protocol);
 }
 
 void log_handshake_failure(Dialer& dialer, Upstream& upstream, bool of_parent, std::string_view words) {
@@ -33,7 +35,8 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
                      const ConnectTime& time, AttemptCancel& cancel, bool of_parent) {
   const Instant due = time.end_of_handshake(plain->connect_began());
   auto kept = plain->release_kept();
-  auto made = make_secure(dialer, upstream, plain->release());
+  const Protocol protocol = of_parent ? Protocol::http1 : dialer.protocol;
+  auto made = make_secure(dialer, upstream, plain->release(), protocol);
   SecureLink& link = *made;
   auto stream = std::make_unique<Stream>(dialer.tick, std::move(made));
   stream->keep(std::move(kept));
@@ -62,6 +65,9 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
     failed = failure_of(link.refusal(), Stage::tls).value_or(failed);
     if (!failed.why.empty()) words.assign("TLS alert: ").append(failed.why);
     failed.of_parent = of_parent && failed.cause == Cause::tls_alert_received;
+    // A server that does not speak HTTP/2 may send this alert instead of choosing no protocol (RFC 7301 3.2).
+    if (protocol == Protocol::http2 && failed.why == "no application protocol")
+      failed.cause = Cause::not_http2;
     if (failed.cause == Cause::tls_alert_received && !of_parent)
       words.append(". ").append(http::client_certificate_advice);
   }

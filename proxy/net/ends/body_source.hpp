@@ -32,7 +32,8 @@ class BodySource {
   /// Returns the whole body if all of it arrived together with its head, and counts it as read. The bytes
   /// stay valid until `end`. Otherwise returns an empty view and does nothing. Call before anything was read.
   virtual std::string_view take_whole() = 0;
-  /// Returns the next piece without any I/O, if one is buffered. `piece` is valid until the next call of
+  /// Returns the next piece, or the end, without any I/O. If neither is at hand, returns false and changes
+  /// nothing. `piece` is valid until the next call of
   /// `next`.
   virtual bool take_at_hand(BodyStep& step, std::string_view& piece) = 0;
   /// Reads the next piece. The result is `stalled` if no byte arrives for `idle`.

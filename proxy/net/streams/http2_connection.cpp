@@ -2,15 +2,26 @@
 
 #include <boost/asio/co_spawn.hpp>
 
-#include "proxy/net/streams/http2_error.hpp"
+#include "proxy/net/io/http2_error.hpp"
 #include "proxy/net/streams/http2_stream.hpp"
 
 namespace reprise::net {
 
+ErrorCode error_of(const http::Http2Failure& failure) {
+  using Kind = http::Http2Failure::Kind;
+  if (failure.kind == Kind::closed) return asio::error::eof;
+  if (failure.kind == Kind::malformed) return Http2Error::malformed;
+  if (failure.code == http::Http2Code::http_1_1_required) return Http2Error::needs_http1;
+  if (failure.kind == Kind::above_last_id) return Http2Error::above_last_id;
+  return failure.code == http::Http2Code::refused_stream ? Http2Error::refused : Http2Error::reset;
+}
+
 std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> stream,
-                                                        const http::HeadLimits& limits) {
+                                                        const http::HeadLimits& limits,
+                                                        std::string_view early) {
   auto connection = std::make_shared<Http2Connection>(std::move(stream), limits);
   connection->stream_->end_limit();
+  if (!early.empty()) connection->wire_.receive(early);
   connection->flush();
   asio::co_spawn(connection->executor(), read(connection), or_abort);
   return connection;
@@ -27,9 +38,14 @@ Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
     waits_for_settings_ = &wait;
     co_await wait.until(due);
     waits_for_settings_ = nullptr;
+    const bool is_cancelled = Tick::now() < due && !wire_.ready() && !closed_ && !wire_.failure();
+    if (is_cancelled) co_return asio::error::operation_aborted;
   }
-  if (wire_.failure()) co_return error_of(*wire_.failure());
-  co_return error_;
+  // Bytes that are not HTTP/2 are most likely another protocol (row M21).
+  const bool is_malformed = wire_.failure() && wire_.failure()->kind == http::Http2Failure::Kind::malformed;
+  if (!wire_.ready() && is_malformed) co_return Http2Error::not_http2;
+  if (closed_) co_return error_;
+  co_return ErrorCode();
 }
 
 Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
@@ -50,7 +66,13 @@ Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
     self->wake_changed();
     if (self->waits_for_settings_ != nullptr && (self->wire_.ready() || self->wire_.failure()))
       self->waits_for_settings_->cancel();
+    self->tell_listener();
   }
+}
+
+void Http2Connection::tell_listener() {
+  const std::function<void()> listener = listener_;  // the listener may set another one
+  if (listener) listener();
 }
 
 void Http2Connection::flush() {
@@ -100,6 +122,7 @@ void Http2Connection::fail(const ErrorCode& error) {
   stream_->close();
   if (waits_for_settings_ != nullptr) waits_for_settings_->cancel();
   wake_all();
+  tell_listener();
 }
 
 void Http2Connection::close() {

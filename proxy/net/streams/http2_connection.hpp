@@ -1,6 +1,7 @@
 // One HTTP/2 connection to an upstream: owns the socket, the byte machine and the table of its streams.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -14,14 +15,18 @@ namespace reprise::net {
 
 class Http2Stream;
 
+/// Returns the error code for a failed stream; `eof` if the stream failed because the connection ended.
+ErrorCode error_of(const http::Http2Failure&);
+
 /// Used on one io thread. A coroutine reads as long as the connection is open, so that a GOAWAY or FIN of an
 /// idle connection is known at once (row M55). Each stream keeps the object alive; the socket closes when the
 /// connection fails or `close` is called.
 class Http2Connection final : public std::enable_shared_from_this<Http2Connection> {
  public:
   /// Takes over a connection on which nothing was sent, and sends preface and SETTINGS. `limits`: the limits
-  /// for each response head.
-  static std::shared_ptr<Http2Connection> begin(std::unique_ptr<Stream>, const http::HeadLimits& limits);
+  /// for each response head. `early`: bytes of the upstream that were already read from the stream.
+  static std::shared_ptr<Http2Connection> begin(std::unique_ptr<Stream>, const http::HeadLimits& limits,
+                                                std::string_view early = {});
   /// Use `begin`.
   Http2Connection(std::unique_ptr<Stream>, const http::HeadLimits& limits);
   ~Http2Connection();
@@ -38,6 +43,12 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   bool is_open() const { return !closed_; }
   std::size_t open_streams() const { return wire_.open_streams(); }
   const http::UpstreamWire& wire() const { return wire_; }
+  /// Sets the function that is called whenever the number of streams that may begin, or `is_open`, may have
+  /// changed. It must not destroy this object.
+  void set_listener(std::function<void()> listener) { listener_ = std::move(listener); }
+  /// Returns true if the upstream's host acknowledged no byte within `since`, although the bytes were
+  /// retransmitted at least twice (row L4). One system call.
+  bool seems_dead(Duration since) { return !closed_ && stream_->seems_dead(since); }
   /// Sends GOAWAY and closes. Open streams fail.
   void close();
 
@@ -53,10 +64,12 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   void fail(const ErrorCode&);
   void wake_changed();
   void wake_all();
+  void tell_listener();
 
   std::unique_ptr<Stream> stream_;
   http::UpstreamWire wire_;
   std::unordered_map<http::StreamId, Http2Stream*> streams_;
+  std::function<void()> listener_;
   Pause* waits_for_settings_ = nullptr;
   ErrorCode error_;       ///< the error that ended the connection; set when `closed_` becomes true
   bool writing_ = false;  ///< `write_rest` runs

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "proxy/http/http2/request_fields.hpp"
-#include "proxy/net/streams/http2_error.hpp"
+#include "proxy/net/io/http2_error.hpp"
 
 namespace reprise::net {
 
@@ -41,9 +41,13 @@ ErrorCode Http2Stream::error() const {
   return error_of(*failed);
 }
 
-// `cancel` ends the sending, too.
+// `cancel` ends the sending, too. After a complete response, an upstream may reset the stream to say that it
+// needs no more of the request (RFC 9113 8.1, row M41).
 ErrorCode Http2Stream::sending_error() const {
-  return sending_ended_ ? ErrorCode(asio::error::operation_aborted) : error();
+  if (sending_ended_) return asio::error::operation_aborted;
+  if (const ErrorCode failed = error()) return failed;
+  const bool is_over = id_ != 0 && connection_->wire_.closed(id_) && !all_sent();
+  return is_over ? ErrorCode(Http2Error::reset) : ErrorCode();
 }
 
 void Http2Stream::wake() {
@@ -181,7 +185,7 @@ Unread Http2Stream::unread() {
 
 Task<bool> Http2Stream::wait_for_end() {
   end_limit();
-  static_cast<void>(co_await wait_to_read([] { return false; }));
+  static_cast<void>(co_await wait_to_read([this] { return id_ != 0 && connection_->wire_.closed(id_); }));
   co_return true;
 }
 
@@ -211,9 +215,10 @@ bool Http2Stream::take_at_hand(BodyStep& step, std::string_view& piece) {
     step = BodyStep::piece;
     return true;
   }
+  if (!complete()) return false;
   piece = {};
   step = BodyStep::end;
-  return complete();
+  return true;
 }
 
 Task<BodyStep> Http2Stream::next(Duration idle, std::string_view& piece) {

@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -20,12 +21,19 @@ bool require_name(SSL* connection, const std::string& name) {
                   const_cast<char*>(name.c_str())) == 1;  // the macro for this has an old-style cast
 }
 
-bool is_wanted_protocol(SSL* connection) {
+void offer_http2(SSL* connection) {
+  constexpr std::array<unsigned char, 3> offered{2, 'h', '2'};
+  SSL_set_alpn_protos(connection, offered.data(), offered.size());
+}
+
+bool is_selected(SSL* connection, Protocol protocol) {
   const unsigned char* chosen = nullptr;
   unsigned length = 0;
   SSL_get0_alpn_selected(connection, &chosen, &length);
-  constexpr std::string_view wanted = "http/1.1";
-  return length == 0 || (length == wanted.size() && std::memcmp(chosen, wanted.data(), length) == 0);
+  const std::string_view wanted = protocol == Protocol::http2 ? "h2" : "http/1.1";
+  const bool may_choose_none = protocol == Protocol::http1;
+  return (may_choose_none && length == 0) ||
+         (length == wanted.size() && std::memcmp(chosen, wanted.data(), length) == 0);
 }
 
 }  // namespace reprise::net

@@ -1,8 +1,9 @@
-// Requirements on the other side of a TLS connection: the name in its certificate, and HTTP/1.1.
+// Requirements on the other side of a TLS connection: the name in its certificate, and the version of HTTP.
 #pragma once
 
 #include <openssl/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace reprise::net {
@@ -11,7 +12,13 @@ namespace reprise::net {
 /// count, without partial wildcards inside a label (RFC 9110 4.3.4). A host name is also sent as SNI. Returns
 /// false if `name` is neither a host name nor an address.
 bool require_name(SSL*, const std::string& name);
-/// Returns true if ALPN chose http/1.1 or no protocol. Call after the handshake.
-bool is_wanted_protocol(SSL*);
+/// The version of HTTP that a connection to an upstream is for.
+enum class Protocol : std::uint8_t { http1, http2 };
+
+/// Makes the connection offer only `h2` in ALPN. Call before the handshake.
+void offer_http2(SSL*);
+/// Returns true if ALPN chose the protocol. For `http1`, the upstream may also choose none. Call after the
+/// handshake.
+bool is_selected(SSL*, Protocol);
 
 }  // namespace reprise::net

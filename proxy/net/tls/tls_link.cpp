@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proxy/net/io/clock.hpp"
+#include "proxy/net/io/http2_error.hpp"
 #include "proxy/net/tls/tls_demands.hpp"
 
 namespace reprise::net {
@@ -20,11 +21,12 @@ constexpr std::size_t record_bytes = 16 * 1024;
 }  // namespace
 
 TlsLink::TlsLink(Carrier carrier, const TlsClient& client, std::string_view name,
-                 std::shared_ptr<TlsTicket> ticket)
-    : channel_(std::make_shared<TlsChannel>(std::move(carrier), client.settings())) {
+                 std::shared_ptr<TlsTicket> ticket, Protocol protocol)
+    : channel_(std::make_shared<TlsChannel>(std::move(carrier), client.settings())), protocol_(protocol) {
   SSL* const connection = channel_->connection();
   channel_->ticket() = std::move(ticket);
   SSL_set_app_data(connection, channel_->ticket().get());
+  if (protocol_ == Protocol::http2) offer_http2(connection);
   nameless_ = !require_name(connection, std::string(name));
   if (const auto& kept = channel_->ticket(); kept != nullptr && kept->newest != nullptr)
     SSL_set_session(connection, kept->newest.get());
@@ -50,10 +52,15 @@ Handshake TlsLink::shake_hands() {
   ERR_clear_error();
   const int result = SSL_do_handshake(connection);
   if (result == 1) {
-    established_ = SSL_is_server(connection) == 1 || is_wanted_protocol(connection);
+    established_ = SSL_is_server(connection) == 1 || is_selected(connection, protocol_);
     if (established_) return Handshake::done;
-    failure_ = TlsError::protocol;
-    words_ = "the upstream selected a protocol that was not offered (ALPN)";
+    if (protocol_ == Protocol::http2) {
+      failure_ = Http2Error::not_http2;
+      words_ = "the upstream did not select h2 (ALPN)";
+    } else {
+      failure_ = TlsError::protocol;
+      words_ = "the upstream selected a protocol that was not offered (ALPN)";
+    }
     return Handshake::failed;
   }
   const int kind = SSL_get_error(connection, result);

@@ -10,6 +10,7 @@
 #include "proxy/net/io/tls_error.hpp"
 #include "proxy/net/tls/tls_channel.hpp"
 #include "proxy/net/tls/tls_client.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 #include "proxy/net/tls/tls_server.hpp"
 
 namespace reprise::net {
@@ -20,9 +21,10 @@ class TlsLink final : public SecureLink {
  public:
   /// Makes the client's side. `name`: the name that the other side must prove, a host name (also sent as SNI)
   /// or a literal address. Resumes the session in `ticket` and replaces that session by newer ones. `client`
-  /// must outlive the link. The transport is a socket, or a link that can be read without waiting, such as
-  /// another TlsLink.
-  TlsLink(Carrier, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
+  /// must outlive the link. Offers the version of HTTP in ALPN, and no other. The transport is a socket, or a
+  /// link that can be read without waiting, such as another TlsLink.
+  TlsLink(Carrier, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket,
+          Protocol = Protocol::http1);
   /// Makes the server's side; the client is not verified. `before`: bytes that were already read from the
   /// client.
   TlsLink(Carrier, const TlsServer& server, std::string before);
@@ -68,6 +70,7 @@ class TlsLink final : public SecureLink {
   std::string words_;
   std::string_view why_unproved_;  ///< static text
   ErrorCode later_;  ///< error of a read that had already returned bytes; reported by the next read
+  Protocol protocol_ = Protocol::http1;
   unsigned cancels_ = 0;
   bool nameless_ = false;
   bool established_ = false;

@@ -5,13 +5,13 @@
 
 #include "proxy/net/tls/tls_client.hpp"
 #include "proxy/net/upstream/address.hpp"
+#include "proxy/net/upstream/http2_set.hpp"
 #include "proxy/net/upstream/pin.hpp"
 #include "proxy/policy/match/ascii.hpp"
 
 namespace reprise::net {
 namespace {
 
-constexpr Duration recent_limit = std::chrono::seconds(1);
 // Maximum idle time of a connection if `pool.idle` other connections are idle already.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
@@ -147,6 +147,11 @@ std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_
   return fresh;
 }
 
+Http2Set& Pool::http2(Upstream& upstream) {
+  if (upstream.http2 == nullptr) upstream.http2 = std::make_shared<Http2Set>(*this, upstream);
+  return *upstream.http2;
+}
+
 policy::Budget* Pool::budget(Upstream& upstream, const policy::BudgetPolicy& policy, BudgetKind budget_kind) {
   for (const auto& known : upstream.budgets) {
     if (known.budget_kind == budget_kind && known.policy == policy) return known.budget.get();
@@ -188,6 +193,7 @@ void Pool::evict_all() {
   for (const std::shared_ptr<Upstream>& upstream : order_) {
     upstream->idle.clear();
     upstream->evicted = true;
+    if (upstream->http2 != nullptr) upstream->http2->retire_all();
     budgets_.left(upstream->account);
     host_guards_.left(upstream->account);
   }
@@ -299,16 +305,21 @@ void Pool::discard(UpstreamConnection& connection) {
 bool Pool::make_room() {
   for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
     auto& idle = (*entry)->idle;
-    if (idle.empty()) continue;
-    idle.pop_front();
-    return true;
+    if (!idle.empty()) {
+      idle.pop_front();
+      return true;
+    }
+    if ((*entry)->http2 != nullptr && (*entry)->http2->make_room()) return true;
   }
   return false;
 }
 
 void Pool::close() {
   closing_ = true;
-  for (const auto& upstream : order_) upstream->idle.clear();
+  for (const auto& upstream : order_) {
+    upstream->idle.clear();
+    if (upstream->http2 != nullptr) upstream->http2->retire_all();
+  }
 }
 
 }  // namespace reprise::net

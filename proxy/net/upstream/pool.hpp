@@ -26,6 +26,7 @@
 
 namespace reprise::net {
 
+class Http2Set;
 class Pin;
 class Pool;
 class TlsClient;
@@ -108,6 +109,7 @@ struct Upstream {
   std::string server_name;                    ///< over TLS: the name that the upstream must prove
   std::shared_ptr<TlsTicket> ticket;  ///< over TLS: the newest session, which the next connection resumes
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< idle connections, the most recently used last
+  std::shared_ptr<Http2Set> http2;                       ///< its HTTP/2 connections; null until first used
   policy::IdleLife idle_life;        ///< how long the upstream keeps idle connections, as observed
   std::shared_ptr<Upstream> parent;  ///< the parent proxy, if there is one
   unsigned dials = 0;  ///< number of dials so far; each dial starts with another address of the host (row N2)
@@ -121,6 +123,10 @@ struct Upstream {
   /// Returns true if the upstream cannot read chunks (row A10) and will not send 100 (RFC 9110 10.1.1).
   /// Applies for a minute after the last HTTP/1.0 response.
   bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
+  /// Until when requests are sent over HTTP/1, because the upstream required it on an HTTP/2 connection (row
+  /// M29).
+  std::optional<Instant> http1_until;
+  bool requires_http1() const { return http1_until && Tick::now() < *http1_until; }
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the
   /// table of budgets that all threads share.
   struct KnownBudget {
@@ -142,9 +148,10 @@ bool is_denied(const AddressFilter&, const Upstream&, const policy::UpstreamAddr
 /// F10).
 enum class Freshness : std::uint8_t {
   any,
-  recent,  ///< used within the last second
-  unused,  ///< has carried no request, and was dialled within the last second
+  recent,  ///< used within `recent_limit`
+  unused,  ///< has carried no request, and was dialled within `recent_limit`
 };
+inline constexpr Duration recent_limit = std::chrono::seconds(1);
 
 /// Numbers of the connections that the next attempt of a request must not use (0: none). There are two if the
 /// request was hedged.
@@ -170,6 +177,8 @@ class Pool {
   /// Applies `settings` to all connections that become idle from now on.
   void limit(const config::Pool& settings) { settings_ = settings; }
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
+  /// Returns the HTTP/2 connections of the upstream.
+  Http2Set& http2(Upstream&);
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, BudgetKind);
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
@@ -196,6 +205,8 @@ class Pool {
   void close();
 
  private:
+  friend class Http2Set;
+  friend class SharedConnection;
   friend class UpstreamConnection;
   void make_idle(std::unique_ptr<UpstreamConnection>);
   std::unique_ptr<UpstreamConnection> take(Upstream&, std::size_t place);

@@ -19,6 +19,9 @@ struct AttemptReport {
   unsigned number = 0;        ///< number of the attempt; 0 for the running attempt if only one runs
   UpstreamAddress address{};  ///< not used for decisions; only recorded in the ledger
   std::uint64_t sent_bytes = 0;
+  // The following are not used for decisions either.
+  bool http2 = false;  ///< the request was sent over HTTP/2
+  Duration queued{};   ///< how long the attempt waited for a connection or a stream
 };
 
 }  // namespace reprise::policy

@@ -7,11 +7,18 @@
 namespace reprise::policy {
 namespace {
 
-// Returns true if our connection pool caused the failure, not the upstream: a reused connection ended before
-// any response byte, or its peer was dead (row L4), or the response is a 421 on a reused connection (RFC 9110
-// 9.2.2 and 15.5.20).
+bool is_unprocessed(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->unprocessed;
+}
+
+// Returns true if the choice of the connection caused the failure, not the upstream: a reused connection
+// ended before any response byte, or its peer was dead (row L4), or the response is a 421 on a reused
+// connection (RFC 9110 9.2.2 and 15.5.20), or the connection did not process the request (rows M29, M68 and
+// M69).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
-  if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
+  if (attempt.stale_retry_used || !attempt.replayable) return false;
+  if (!attempt.reused && !is_unprocessed(outcome)) return false;
   // The retry after a stale connection counts as an attempt. It is made even if only one attempt is allowed,
   // because the connection pool caused the failure.
   const auto most = policy.retry.max_attempts;
@@ -20,6 +27,7 @@ bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome
   if (const auto* responded = std::get_if<Responded>(&outcome))
     return responded->status == misdirected_request;
   const auto& failed = std::get<Failed>(outcome);
+  if (failed.unprocessed) return true;
   const bool ended =
       failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;

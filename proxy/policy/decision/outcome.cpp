@@ -78,6 +78,11 @@ bool is_fault_of_ours(Cause cause) {
     case Cause::reset:
     case Cause::keepalive_lost:
     case Cause::unacknowledged:
+    case Cause::not_http2:
+    case Cause::stream_refused:
+    case Cause::stream_reset:
+    case Cause::goaway:
+    case Cause::http_1_1_required:
     case Cause::attempt_timeout:
     case Cause::response_timeout:
     case Cause::malformed_response:
@@ -91,7 +96,7 @@ bool is_fault_of_ours(const Failed& failed) { return failed.of_parent || is_faul
 
 bool is_unsent(const Outcome& outcome, bool all_unsent) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  return failed != nullptr && (failed->stage < Stage::send || all_unsent);
+  return failed != nullptr && (failed->stage < Stage::send || failed->unprocessed || all_unsent);
 }
 
 std::string_view outcome_label(const Outcome& outcome) {

@@ -38,6 +38,11 @@ enum class Cause : std::uint8_t {
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT expired: dead peer
   unacknowledged,         // bytes on a reused connection were retransmitted but never acknowledged
+  not_http2,              // the route requires HTTP/2, and the upstream does not speak it
+  stream_refused,         // HTTP/2: RST_STREAM(REFUSED_STREAM)
+  stream_reset,           // HTTP/2: RST_STREAM with another code before the head was complete
+  goaway,                 // HTTP/2: the upstream's GOAWAY excludes the request
+  http_1_1_required,      // HTTP/2: the upstream accepts the request only over HTTP/1.1
   attempt_timeout,        // attempt_timeout or the deadline ended the attempt or its upload
   response_timeout,       // no head within response_timeout
   malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
@@ -83,11 +88,15 @@ struct Failed {
   ///   error number and without text from the other side.
   /// - other TLS failures: the name of the alert that was received.
   /// - `malformed_response`: the transfer coding that is not supported.
+  /// - `stream_reset`: the word of the HTTP/2 error code.
   std::string_view why{};
   /// For `dns_error`: the name does not exist, and this process has never resolved it.
   bool never_existed = false;
   /// For `tls_certificate_error` and `tls_alert_received`: the TLS handshake was with the parent proxy.
   bool of_parent = false;
+  /// HTTP/2: the upstream reported that it did not process the request. Bytes of the request may have left
+  /// this host (rows M68 and M69).
+  bool unprocessed = false;
 };
 
 using Outcome = std::variant<Responded, Failed>;
@@ -103,8 +112,8 @@ bool is_fault_of_ours(Cause);
 /// proxy.
 bool is_fault_of_ours(const Failed&);
 
-/// Returns true if the attempt ended before any of its bytes left this host. `all_unsent` means that the
-/// kernel had accepted no byte.
+/// Returns true if the upstream cannot have processed the request: no byte of the attempt left this host, or
+/// the upstream reported that it did nothing. `all_unsent` means that the kernel had accepted no byte.
 bool is_unsent(const Outcome&, bool all_unsent);
 
 /// All values of the metric label `outcome`.

@@ -11,6 +11,7 @@ bool is_refused_for_good(const Failed& failed) {
 }
 
 bool lists_failure(const RetryOn& on, const Failed& failed) {
+  if (failed.unprocessed) return on.connect;
   switch (failed.cause) {
     case Cause::cancelled:
     case Cause::replay_lost:
@@ -40,6 +41,11 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::reset:
     case Cause::keepalive_lost:
     case Cause::unacknowledged:
+    case Cause::not_http2:
+    case Cause::stream_refused:
+    case Cause::stream_reset:
+    case Cause::goaway:
+    case Cause::http_1_1_required:
     case Cause::truncated: break;
   }
   if (failed.stage <= Stage::connect) return on.connect;

@@ -34,7 +34,9 @@ enum class Nested : std::uint8_t { allow, refuse };
 /// The `retry.on` key: the statuses and kinds of failure that are worth another attempt.
 struct RetryOn {
   std::bitset<highest_status + 1> statuses;
-  bool connect = false;    ///< failed lookup, refused connection, unreachable host, connect timeout
+  /// Failed lookup, refused connection, unreachable host, connect timeout; HTTP/2: a stream that the upstream
+  /// did not process.
+  bool connect = false;
   bool tls = false;        ///< the TLS handshake failed
   bool reset = false;      ///< connection closed or reset before the response head was complete
   bool timeout = false;    ///< attempt_timeout or response_timeout exceeded
@@ -134,6 +136,13 @@ enum class OnBroken : std::uint8_t { automatic, respond, close };
 /// that have it (gzip_proxied).
 enum class AddVia : std::uint8_t { automatic, always, never };
 
+/// Whether requests are sent to the upstream over HTTP/2. `automatic`: in the version in which the client
+/// sent the request. `always`: HTTP/2 or failure; over TLS, only `h2` is offered.
+enum class UseHttp2 : std::uint8_t { automatic, always, never };
+/// Whether REFUSED_STREAM proves that the upstream did nothing. `doubt`: for an upstream behind an
+/// intermediary that sends REFUSED_STREAM after it has passed the request on.
+enum class RefusedStream : std::uint8_t { trust, doubt };
+
 /// Which `Reprise-*` fields a response gets.
 enum class ResponseHeaders : std::uint8_t {
   none,
@@ -170,6 +179,8 @@ struct RoutePolicy {
   Ambiguous ambiguous = Ambiguous::automatic;
   OnBroken on_broken = OnBroken::automatic;
   AddVia via = AddVia::automatic;
+  UseHttp2 http2 = UseHttp2::automatic;
+  RefusedStream refused_stream = RefusedStream::trust;
   ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;
 };

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "proxy/http/http2/upstream_wire.hpp"
 #include "proxy/net/io/task.hpp"
 
 namespace reprise::net {
@@ -15,12 +14,10 @@ enum class Http2Error : std::uint8_t {
   above_last_id,  ///< the upstream's GOAWAY excludes the stream, so the upstream will not process it
   malformed,      ///< the upstream violated RFC 9113
   no_room,        ///< the connection accepts no further stream; nothing was sent
+  not_http2,      ///< the upstream does not speak HTTP/2
 };
 
 ErrorCode make_error_code(Http2Error);
-
-/// Returns the error code for a failed stream; `eof` if the stream failed because the connection ended.
-ErrorCode error_of(const http::Http2Failure&);
 
 }  // namespace reprise::net
 

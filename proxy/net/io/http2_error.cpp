@@ -1,6 +1,4 @@
-#include "proxy/net/streams/http2_error.hpp"
-
-#include <boost/asio/error.hpp>
+#include "proxy/net/io/http2_error.hpp"
 
 namespace reprise::net {
 namespace {
@@ -18,9 +16,10 @@ class Http2Category final : public boost::system::error_category {
       case Http2Error::needs_http1: return "the upstream requires HTTP/1.1";
       case Http2Error::above_last_id: return "the connection is going away";
       case Http2Error::malformed: return "the upstream violated HTTP/2";
-      case Http2Error::no_room: break;
+      case Http2Error::no_room: return "the connection accepts no further stream";
+      case Http2Error::not_http2: break;
     }
-    return "the connection accepts no further stream";
+    return "the upstream does not speak HTTP/2";
   }
 };
 #pragma GCC diagnostic pop
@@ -30,15 +29,6 @@ class Http2Category final : public boost::system::error_category {
 ErrorCode make_error_code(Http2Error error) {
   static const Http2Category category;
   return {static_cast<int>(error), category};
-}
-
-ErrorCode error_of(const http::Http2Failure& failure) {
-  using Kind = http::Http2Failure::Kind;
-  if (failure.kind == Kind::closed) return asio::error::eof;
-  if (failure.kind == Kind::malformed) return Http2Error::malformed;
-  if (failure.code == http::Http2Code::http_1_1_required) return Http2Error::needs_http1;
-  if (failure.kind == Kind::above_last_id) return Http2Error::above_last_id;
-  return failure.code == http::Http2Code::refused_stream ? Http2Error::refused : Http2Error::reset;
 }
 
 }  // namespace reprise::net

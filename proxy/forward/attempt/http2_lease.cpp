@@ -1,0 +1,129 @@
+#include "proxy/forward/attempt/http2_lease.hpp"
+
+#include "proxy/forward/attempt/lease.hpp"
+#include "proxy/net/dial/connect.hpp"
+#include "proxy/net/io/failure.hpp"
+#include "proxy/net/upstream/address.hpp"
+
+namespace reprise::forward {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+constexpr Duration http1_memory = std::chrono::minutes(10);  // row M29
+
+net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start) {
+  const Outgoing& out = one.out;
+  net::StreamRequest request{.upstream = out.route.carrier(),
+                             .client = out.pin->client(),
+                             .freshness = out.freshness,
+                             .recent = out.recent,
+                             .not_to = {},
+                             .filter = out.route.snapshot->filter};
+  if (!start.fresh) request.not_to = addresses_to_avoid(out);
+  return request;
+}
+
+// Dials, and waits for the upstream's SETTINGS. Stores the connection in `ready`.
+Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> deadline,
+                                       policy::UpstreamAddress& address,
+                                       std::shared_ptr<net::Http2Connection>& ready) {
+  Worker& worker = one.worker;
+  Outgoing& out = one.out;
+  const Route& route = out.route;
+  net::Upstream& carrier = *route.carrier();
+  const Stage stage = carrier.tls == nullptr ? Stage::connect : Stage::tls;
+  const net::ConnectTime time(route.policy->connect_timeout, deadline);
+  net::Dialer dialer = worker.dialer(*route.snapshot);
+  dialer.order = {carrier.dials++, out.tried, out.resuming};
+  dialer.protocol = net::Protocol::http2;
+  net::Buffer early;
+  net::Dialled dialled =
+      co_await net::connect(dialer, parent_route_of(out.in, route), time, one.cancel, early);
+  address = net::as_address(dialer.dialled);
+  out.note_address(address);
+  carrier.addresses = std::move(dialer.addresses);
+  if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
+  auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
+  const Instant due = time.end_of_handshake(stream->connect_began());
+  ready = net::Http2Connection::begin(std::move(stream), route.snapshot->head_limits(), early.view());
+  net::Pause pause(worker.io.get_executor());
+  const net::AttemptCancel::Target target(one.cancel, pause);
+  const ErrorCode error = co_await ready->ready(due, pause);
+  if (!error && !ready->wire().going_away()) co_return std::nullopt;
+  Failed failed{stage, error ? net::cause_of(error) : Cause::goaway};
+  if (error == asio::error::timed_out) failed.cause = Cause::connect_timeout;
+  if (!error && ready->wire().goaway_code() == http::Http2Code::http_1_1_required)
+    failed.cause = Cause::http_1_1_required;
+  failed.unprocessed = failed.cause == Cause::goaway || failed.cause == Cause::http_1_1_required;
+  ready->close();
+  co_return one.cancel.stopped() ? Failed{stage, Cause::cancelled} : failed;
+}
+
+}  // namespace
+
+bool uses_http2(const Outgoing& out) {
+  const Route& route = out.route;
+  return route.policy->http2 == policy::UseHttp2::always && !out.bound && !route.facts.changes_protocol &&
+         !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier());
+}
+
+Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,
+                                       std::optional<Instant> deadline, policy::UpstreamAddress& address) {
+  Worker& worker = one.worker;
+  Outgoing& out = one.out;
+  net::Http2Set& set = worker.pool.http2(*out.route.carrier());
+  const net::StreamRequest request = request_of(one, start);
+  net::Http2Set::Turn turn(set, worker.io.get_executor());
+  const Instant came = net::Tick::now();
+  std::unique_ptr<net::StreamLease> stream;
+  for (;;) {
+    if (!start.fresh) stream = set.of_client(request);
+    if (stream == nullptr && turn.is_first()) {
+      if (!start.fresh) stream = set.of_idle(request);
+      if (stream == nullptr && set.may_dial(out.recent)) {
+        const net::Http2Set::Dialling dialling(set);
+        turn.leave();
+        std::shared_ptr<net::Http2Connection> connection;
+        if (const auto failed = co_await dial_http2(one, deadline, address, connection)) co_return failed;
+        const auto shared = set.add(std::move(connection), request, address);
+        if (const auto expires = end_of_age(*out.route.snapshot, worker.dice)) shared->expire_at(*expires);
+        stream = set.of(*shared, request);
+      }
+      if (stream == nullptr) stream = set.of_least_loaded(request);
+    }
+    if (stream != nullptr) break;
+    bool goes_on = false;
+    {
+      const net::AttemptCancel::Target target(one.cancel, turn);
+      goes_on = co_await turn.wait(deadline.value_or(Instant::max()));
+    }
+    if (!goes_on) co_return Failed{Stage::connect, Cause::cancelled};
+    if (deadline && net::Tick::now() >= *deadline) co_return Failed{Stage::connect, Cause::connect_timeout};
+  }
+  turn.leave();
+  one.result.report.queued = net::Tick::now() - came;
+  address = stream->address();
+  one.response.connection = net::Lease(std::move(stream));
+  co_return std::nullopt;
+}
+
+void describe_stream_failure(const net::StreamLease& lease, policy::RefusedStream refused, Failed& failed) {
+  const auto& stream = lease.stream();
+  const auto failure = stream.failure();
+  if (failed.cause == Cause::stream_reset && failure) failed.why = http::word(failure->code);
+  const bool is_sure = failed.cause == Cause::goaway || failed.cause == Cause::http_1_1_required ||
+                       (failed.cause == Cause::stream_refused && refused == policy::RefusedStream::trust);
+  failed.unprocessed = is_sure && !(failure && failure->responded);
+}
+
+void note_http1_required(net::Upstream& upstream, const policy::Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::http_1_1_required)
+    upstream.http1_until = net::Tick::now() + http1_memory;
+}
+
+}  // namespace reprise::forward

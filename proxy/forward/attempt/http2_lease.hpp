@@ -1,0 +1,31 @@
+// Gets a stream of an HTTP/2 connection for one attempt: of a connection that exists, or of a fresh one.
+#pragma once
+
+#include <optional>
+
+#include "proxy/forward/attempt/one_attempt.hpp"
+
+namespace reprise::forward {
+
+/// Returns true if the attempt is to be sent over HTTP/2. False if the upstream or this client's
+/// authentication needs HTTP/1 (rows M29 and M30), and for a request that asks to switch protocols (row M13).
+bool uses_http2(const Outgoing&);
+
+/// Stores a stream in `response.connection` (rows M53 to M57). Dials if no connection has room, and waits for
+/// the upstream's SETTINGS, for at most `connect_timeout` (row M25). If no further connection is allowed,
+/// waits for a stream, in order of arrival, until `deadline`. Returns the failure if there is no stream; no
+/// byte of the request was sent then. `address` receives the address of the connection, or else the last
+/// address that was dialled.
+Task<std::optional<policy::Failed>> stream_for(OneAttempt&, const policy::Start&,
+                                               std::optional<Instant> deadline,
+                                               policy::UpstreamAddress& address);
+
+/// Completes the failure of an attempt over HTTP/2: whether the upstream has proved that it did nothing (rows
+/// M68 and M69), and the word of the error code.
+void describe_stream_failure(const net::StreamLease&, policy::RefusedStream, policy::Failed&);
+
+/// Makes the next requests to the upstream go over HTTP/1 for ten minutes if the attempt failed with
+/// `http_1_1_required` (row M29).
+void note_http1_required(net::Upstream&, const policy::Outcome&);
+
+}  // namespace reprise::forward

@@ -1,0 +1,254 @@
+#include "proxy/net/upstream/http2_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::net {
+namespace {
+
+bool is_among(const RecentConnections& recent, std::uint64_t number) {
+  return std::find(recent.begin(), recent.end(), number) != recent.end();
+}
+
+}  // namespace
+
+SharedConnection::SharedConnection(Http2Set& set, std::shared_ptr<Http2Connection> connection,
+                                   const policy::UpstreamAddress& address,
+                                   std::shared_ptr<const AddressFilter> allowed_by, std::uint64_t number)
+    : set_(set),
+      connection_(std::move(connection)),
+      address_(address),
+      allowed_by_(std::move(allowed_by)),
+      number_(number) {
+  set_.pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
+}
+
+SharedConnection::~SharedConnection() {
+  set_.pool_.metrics_.upstream_changed(
+      counted_as_idle_ ? telemetry::UpstreamState::idle : telemetry::UpstreamState::active, -1);
+}
+
+std::size_t SharedConnection::room() const {
+  const std::size_t open = connection_->open_streams();
+  const std::size_t unopened = lent_ > open ? lent_ - open : 0;
+  const std::size_t room = connection_->room();
+  return room > unopened ? room - unopened : 0;
+}
+
+void SharedConnection::retire() {
+  retired_ = true;
+  if (is_idle()) set_.close(*this);
+}
+
+void SharedConnection::time_is_up() { set_.close(*this); }
+
+StreamLease::StreamLease(std::shared_ptr<Upstream> upstream, std::shared_ptr<SharedConnection> connection)
+    : upstream_(std::move(upstream)),
+      connection_(std::move(connection)),
+      reused_(std::exchange(connection_->reused_, true)),
+      stream_(std::in_place, connection_->connection_, upstream_->tls == nullptr ? "http" : "https") {}
+
+StreamLease::~StreamLease() {
+  const auto failure = stream_->failure();
+  // Such an upstream would refuse each further stream, too (row M70).
+  if (failure && failure->code == http::Http2Code::enhance_your_calm) connection_->retired_ = true;
+  stream_.reset();
+  connection_->set_.given_back(*connection_);
+}
+
+Http2Set::Http2Set(Pool& pool, Upstream& upstream) : pool_(pool), upstream_(upstream) {}
+
+Http2Set::~Http2Set() {
+  for (const auto& each : connections_) {
+    each->connection_->set_listener(nullptr);
+    each->connection_->close();
+  }
+}
+
+Http2Set::Turn::Turn(Http2Set& set, const asio::any_io_executor& executor) : set_(set), pause_(executor) {}
+
+Http2Set::Turn::~Turn() { leave(); }
+
+bool Http2Set::Turn::is_first() const { return set_.queue_.empty() || set_.queue_.front() == this; }
+
+Task<bool> Http2Set::Turn::wait(Instant due) {
+  if (!std::exchange(queued_, true)) set_.queue_.push_back(this);
+  if (!cancelled_) co_await pause_.until(due);
+  co_return !cancelled_;
+}
+
+void Http2Set::Turn::leave() {
+  if (!std::exchange(queued_, false)) return;
+  std::erase(set_.queue_, this);
+  set_.wake_next();
+}
+
+void Http2Set::Turn::cancel() {
+  cancelled_ = true;
+  pause_.cancel();
+}
+
+Http2Set::Dialling::~Dialling() {
+  --set_.dialling_;
+  set_.wake_next();
+}
+
+void Http2Set::wake_next() {
+  if (!queue_.empty()) queue_.front()->pause_.cancel();
+}
+
+// Also retires a connection that is too old, or whose address is denied since the last reload (row N3).
+bool Http2Set::is_usable(SharedConnection& connection, const StreamRequest& request) const {
+  if (connection.retired_ || is_among(request.recent, connection.number_)) return false;
+  if (connection.expires_ && *connection.expires_ <= Tick::now()) connection.retired_ = true;
+  if (connection.allowed_by_ != request.filter) {
+    connection.retired_ = connection.retired_ || is_denied(*request.filter, upstream_, connection.address_);
+    connection.allowed_by_ = request.filter;
+  }
+  return !connection.retired_ && connection.room() > 0;
+}
+
+std::unique_ptr<StreamLease> Http2Set::lend(SharedConnection& connection, const StreamRequest& request) {
+  if (connection.is_idle()) end_idle(connection);
+  ++connection.lent_;
+  if (connection.owner_.expired()) connection.owner_ = request.client;
+  return std::make_unique<StreamLease>(request.upstream, connection.shared_from_this());
+}
+
+std::unique_ptr<StreamLease> Http2Set::of(SharedConnection& connection, const StreamRequest& request) {
+  return is_usable(connection, request) ? lend(connection, request) : nullptr;
+}
+
+std::unique_ptr<StreamLease> Http2Set::of_client(const StreamRequest& request) {
+  for (const auto& each : connections_) {
+    const bool is_own = each->owner_.lock() == request.client;
+    const bool is_avoided =
+        std::find(request.not_to.begin(), request.not_to.end(), each->address_) != request.not_to.end();
+    if (is_own && !is_avoided && is_usable(*each, request)) return lend(*each, request);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<StreamLease> Http2Set::of_idle(const StreamRequest& request) {
+  const Instant now = Tick::now();
+  for (const auto& each : connections_) {
+    if (!each->is_idle() || !each->owner_.expired()) continue;
+    const bool is_recent = now - each->idle_since_ <= recent_limit;
+    if (request.freshness != Freshness::any && !is_recent) continue;
+    if (request.freshness == Freshness::unused && each->reused_) continue;
+    const bool is_avoided =
+        std::find(request.not_to.begin(), request.not_to.end(), each->address_) != request.not_to.end();
+    if (!is_avoided && is_usable(*each, request)) return lend(*each, request);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<StreamLease> Http2Set::of_least_loaded(const StreamRequest& request) {
+  SharedConnection* least = nullptr;
+  for (const auto& each : connections_) {
+    if (is_usable(*each, request) && (least == nullptr || each->lent_ < least->lent_)) least = each.get();
+  }
+  return least == nullptr ? nullptr : lend(*least, request);
+}
+
+// Connections that the request must not use do not count: otherwise a retry could wait for ever.
+bool Http2Set::may_dial(const RecentConnections& recent) const {
+  std::size_t usable = dialling_;
+  for (const auto& each : connections_) {
+    if (each->retired_ || is_among(recent, each->number_)) continue;
+    ++usable;
+    // The upstream allows no stream at all, and would not allow one on another connection either.
+    if (each->is_idle() && each->connection_->room() == 0) return false;
+  }
+  return usable < pool_.settings_.http2_connections;
+}
+
+std::shared_ptr<SharedConnection> Http2Set::add(std::shared_ptr<Http2Connection> connection,
+                                                const StreamRequest& request,
+                                                const policy::UpstreamAddress& address) {
+  connection->set_listener([this] { changed(); });
+  auto shared = std::make_shared<SharedConnection>(*this, std::move(connection), address, request.filter,
+                                                   ++pool_.connections_);
+  shared->owner_ = request.client;
+  connections_.push_back(shared);
+  return shared;
+}
+
+void Http2Set::end_idle(SharedConnection& connection) {
+  Tick::disarm(connection);
+  if (!std::exchange(connection.counted_as_idle_, false)) return;
+  pool_.metrics_.upstream_changed(telemetry::UpstreamState::idle, -1);
+  pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
+}
+
+void Http2Set::begin_idle(SharedConnection& connection) {
+  const Instant now = Tick::now();
+  const Instant expires = connection.expires_.value_or(policy::no_end);
+  const Duration life =
+      std::min(pool_.settings_.idle_timeout, upstream_.idle_life.limit(now).value_or(policy::no_limit));
+  const bool is_kept = !pool_.closing_ && !upstream_.evicted && !connection.retired_ &&
+                       pool_.settings_.idle > 0 && life > Duration::zero() && expires > now;
+  if (!is_kept) return close(connection);
+  connection.idle_since_ = now;
+  connection.counted_as_idle_ = true;
+  pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
+  pool_.metrics_.upstream_changed(telemetry::UpstreamState::idle, 1);
+  if (expires - now < life) {
+    pool_.tick_.arm_until(connection, expires);
+  } else {
+    pool_.tick_.arm(connection, life);
+  }
+}
+
+void Http2Set::given_back(SharedConnection& connection) {
+  --connection.lent_;
+  const bool is_member = std::any_of(connections_.begin(), connections_.end(),
+                                     [&](const auto& each) { return each.get() == &connection; });
+  if (is_member && connection.is_idle()) begin_idle(connection);
+  wake_next();
+}
+
+void Http2Set::drop(const SharedConnection& connection) {
+  connection.connection_->set_listener(nullptr);
+  std::erase_if(connections_, [&](const auto& each) { return each.get() == &connection; });
+}
+
+void Http2Set::close(SharedConnection& connection) {
+  const std::shared_ptr<SharedConnection> last_use = connection.shared_from_this();
+  drop(connection);
+  connection.connection_->close();
+}
+
+// Called if a connection has read something or has ended.
+void Http2Set::changed() {
+  if (std::exchange(checks_, true)) return;
+  const Instant now = Tick::now();
+  const auto before = connections_;
+  for (const auto& each : before) {
+    const bool has_ended = !each->connection_->is_open();
+    if (has_ended && each->is_idle()) upstream_.idle_life.ended_after(now - each->idle_since_, now);
+    each->retired_ = each->retired_ || has_ended || each->connection_->wire().going_away();
+    if (has_ended) {
+      drop(*each);
+    } else if (each->retired_ && each->is_idle()) {
+      close(*each);
+    }
+  }
+  checks_ = false;
+  wake_next();
+}
+
+void Http2Set::retire_all() {
+  const auto before = connections_;
+  for (const auto& each : before) each->retire();
+}
+
+bool Http2Set::make_room() {
+  const auto idle = std::find_if(connections_.begin(), connections_.end(),
+                                 [](const auto& each) { return each->is_idle(); });
+  if (idle == connections_.end()) return false;
+  close(**idle);
+  return true;
+}
+
+}  // namespace reprise::net

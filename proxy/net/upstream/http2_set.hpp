@@ -1,0 +1,182 @@
+// The HTTP/2 connections of one io thread to one upstream, and the choice between them (rows M53 to M57).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "proxy/net/io/pause.hpp"
+#include "proxy/net/streams/http2_stream.hpp"
+#include "proxy/net/upstream/pool.hpp"
+
+namespace reprise::net {
+
+class Http2Set;
+
+/// One HTTP/2 connection to an upstream, shared by requests of one io thread. Owned by its Http2Set; the
+/// streams on it keep it alive.
+class SharedConnection final : public Timed, public std::enable_shared_from_this<SharedConnection> {
+ public:
+  SharedConnection(Http2Set&, std::shared_ptr<Http2Connection>, const policy::UpstreamAddress&,
+                   std::shared_ptr<const AddressFilter> allowed_by, std::uint64_t number);
+  ~SharedConnection() override;
+
+  /// Starts no further stream on the connection. It closes when its last stream has ended.
+  void retire();
+  /// Sets when the connection retires because of its age (row N2).
+  void expire_at(Instant end) { expires_ = end; }
+
+ protected:
+  void time_is_up() override;
+
+ private:
+  friend class Http2Set;
+  friend class StreamLease;
+
+  /// Returns how many more streams may be lent. Streams that are lent and not opened count as open.
+  std::size_t room() const;
+  bool is_idle() const { return lent_ == 0; }
+
+  Http2Set& set_;
+  std::shared_ptr<Http2Connection> connection_;
+  const policy::UpstreamAddress address_;
+  std::shared_ptr<const AddressFilter> allowed_by_;  ///< last filter that allowed `address_`
+  const std::uint64_t number_;
+  std::weak_ptr<const void>
+      owner_;  ///< the client connection that uses the connection alone, if there is one
+  std::optional<Instant> expires_;
+  Instant idle_since_{};
+  std::size_t lent_ = 0;
+  bool reused_ = false;  ///< has carried a stream
+  bool retired_ = false;
+  bool counted_as_idle_ = false;
+};
+
+/// One stream of a shared connection, for one attempt. The destructor ends the stream.
+class StreamLease {
+ public:
+  /// `connection` belongs to the upstream's set.
+  StreamLease(std::shared_ptr<Upstream>, std::shared_ptr<SharedConnection> connection);
+  ~StreamLease();
+  StreamLease(const StreamLease&) = delete;
+  StreamLease& operator=(const StreamLease&) = delete;
+
+  Http2Stream& stream() { return *stream_; }
+  const Http2Stream& stream() const { return *stream_; }
+  /// Returns true if the connection had carried a stream before this one.
+  bool reused() const { return reused_; }
+  std::uint64_t number() const { return connection_->number_; }
+  const policy::UpstreamAddress& address() const { return connection_->address_; }
+  /// Starts no further stream on the connection, because its peer seems dead.
+  void retire_connection() { connection_->retire(); }
+
+ private:
+  std::shared_ptr<Upstream> upstream_;  ///< keeps the set alive
+  std::shared_ptr<SharedConnection> connection_;
+  const bool reused_;
+  std::optional<Http2Stream> stream_;
+};
+
+/// What the choice of a connection depends on. Refers to objects of the attempt.
+struct StreamRequest {
+  std::shared_ptr<Upstream> upstream;
+  std::shared_ptr<const void> client;  ///< identifies the client connection
+  Freshness freshness = Freshness::any;
+  const RecentConnections& recent;
+  std::span<const policy::UpstreamAddress> not_to;  ///< addresses to avoid
+  const std::shared_ptr<const AddressFilter>& filter;
+};
+
+/// Used on one io thread.
+class Http2Set {
+ public:
+  Http2Set(Pool&, Upstream&);
+  ~Http2Set();
+  Http2Set(const Http2Set&) = delete;
+  Http2Set& operator=(const Http2Set&) = delete;
+
+  /// A place in the queue of the requests that wait for a stream, in order of arrival.
+  class Turn final : public Cancellable {
+   public:
+    Turn(Http2Set&, const asio::any_io_executor&);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    /// Returns true if no request waits that came earlier.
+    bool is_first() const;
+    /// Joins the queue, and waits until something may have changed, at most until `due`. Returns false after
+    /// `cancel`.
+    Task<bool> wait(Instant due);
+    /// Leaves the queue, so that the next request can look.
+    void leave();
+    void cancel() override;
+
+   private:
+    friend class Http2Set;
+    Http2Set& set_;
+    Pause pause_;
+    bool queued_ = false;
+    bool cancelled_ = false;
+  };
+
+  /// Counts a dial as long as this object exists.
+  class Dialling {
+   public:
+    explicit Dialling(Http2Set& set) : set_(set) { ++set_.dialling_; }
+    ~Dialling();
+    Dialling(const Dialling&) = delete;
+    Dialling& operator=(const Dialling&) = delete;
+
+   private:
+    Http2Set& set_;
+  };
+
+  /// Returns a stream of a connection that only this client uses; null if none has room.
+  std::unique_ptr<StreamLease> of_client(const StreamRequest&);
+  /// Returns a stream of an idle connection that no client owns; null if there is none. The client then owns
+  /// the connection.
+  std::unique_ptr<StreamLease> of_idle(const StreamRequest&);
+  /// Returns a stream of the connection with the fewest streams; null if none has room.
+  std::unique_ptr<StreamLease> of_least_loaded(const StreamRequest&);
+  /// Returns true if another connection may be dialled: there are fewer than `pool.http2_connections`, and
+  /// the upstream does not refuse streams on the ones there are.
+  bool may_dial(const RecentConnections& recent) const;
+  /// Adds a connection that is ready.
+  std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2Connection>, const StreamRequest&,
+                                        const policy::UpstreamAddress&);
+
+  /// Returns a stream of a connection that `add` has just returned; null if it has no room.
+  std::unique_ptr<StreamLease> of(SharedConnection&, const StreamRequest&);
+
+  /// Closes every idle connection. The others close when their last stream has ended.
+  void retire_all();
+  /// Closes one idle connection to free its descriptor. Returns false if none is idle.
+  bool make_room();
+
+ private:
+  friend class SharedConnection;
+  friend class StreamLease;
+
+  bool is_usable(SharedConnection&, const StreamRequest&) const;
+  std::unique_ptr<StreamLease> lend(SharedConnection&, const StreamRequest&);
+  void given_back(SharedConnection&);
+  void changed();
+  void close(SharedConnection&);
+  void drop(const SharedConnection&);
+  void begin_idle(SharedConnection&);
+  void end_idle(SharedConnection&);
+  void wake_next();
+
+  Pool& pool_;
+  Upstream& upstream_;
+  std::vector<std::shared_ptr<SharedConnection>> connections_;
+  std::deque<Turn*> queue_;
+  std::size_t dialling_ = 0;
+  bool checks_ = false;  ///< `changed` is on the stack
+};
+
+}  // namespace reprise::net
