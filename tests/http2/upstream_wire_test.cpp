@@ -420,6 +420,16 @@ TEST_F(UpstreamWireTest, M58_only_streams_whose_head_was_written_may_have_been_s
   EXPECT_EQ(wire.sent_bytes(third), 0U);
 }
 
+TEST_F(UpstreamWireTest, M58_over_TLS_a_head_may_have_been_sent_once_its_write_has_begun) {
+  connect();
+  const StreamId first = open();
+  wire.write_begins(wire.output().size());
+  EXPECT_TRUE(wire.may_have_sent(first));
+  EXPECT_EQ(wire.sent_bytes(first), 0U);
+  const StreamId second = open();
+  EXPECT_FALSE(wire.may_have_sent(second));
+}
+
 TEST_F(UpstreamWireTest, violation_of_the_connection_fails_every_open_stream) {
   connect();
   const StreamId done = ask();

@@ -114,7 +114,7 @@ TEST_F(Http2StreamTest, M25_connection_is_ready_only_after_the_settings_of_the_u
 }
 
 TEST_F(Http2StreamTest, M21_M25_connection_that_ends_before_the_settings_is_never_ready) {
-  upstream.close();
+  upstream.finish_sending();
   EXPECT_EQ(bench.run(connection->ready(Tick::now() + long_enough, wait)), asio::error::eof);
 }
 

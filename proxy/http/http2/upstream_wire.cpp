@@ -380,7 +380,7 @@ bool UpstreamWire::closed(StreamId id) const { return stream(id).closed; }
 
 bool UpstreamWire::may_have_sent(StreamId id) const {
   const Stream& stream = this->stream(id);
-  return stream.begin && written_ > *stream.begin;
+  return stream.begin && std::max(begun_, written_) > *stream.begin;
 }
 
 std::uint64_t UpstreamWire::sent_bytes(StreamId id) const {

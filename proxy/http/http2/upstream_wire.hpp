@@ -92,7 +92,8 @@ class UpstreamWire {
   bool taken(StreamId) const;
   /// Returns true if the stream has ended on both sides, or was reset. Nothing more of the request is sent.
   bool closed(StreamId) const;
-  /// Returns true if the owner has written a byte of the request's head.
+  /// Returns true if the owner has written a byte of the request's head, or has begun a write that includes
+  /// it.
   bool may_have_sent(StreamId) const;
   /// Returns how many bytes of the stream's frames the owner has written.
   std::uint64_t sent_bytes(StreamId) const;
@@ -108,6 +109,9 @@ class UpstreamWire {
 
   /// Returns the bytes to write; empty if there are none. The bytes stay valid until `written` is called.
   std::string_view output();
+  /// Reports that a write of the first `bytes` bytes of `output` begins, and that these bytes may arrive even
+  /// if the write fails. Needed over TLS (row M58).
+  void write_begins(std::size_t bytes) { begun_ = written_ + bytes; }
   /// Reports that the owner has written the first `bytes` bytes of `output`.
   void written(std::size_t bytes);
 
@@ -137,6 +141,7 @@ class UpstreamWire {
   std::string out_;
   std::size_t out_begin_ = 0;
   std::uint64_t framed_ = 0;   ///< bytes that libnghttp2 has framed so far
+  std::uint64_t begun_ = 0;    ///< how many of the framed bytes may have arrived, if more than `written_`
   std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written
   std::size_t unclaimed_ = 0;  ///< received bytes by which the connection's window is still to be reopened
   std::optional<Http2Code> goaway_;

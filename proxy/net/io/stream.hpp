@@ -102,6 +102,8 @@ class Stream final : public Cancellable {
   /// Returns true if the other side may have received a byte since `reset_sent`: the kernel has accepted a
   /// byte, or a write over TLS has begun, whatever its result.
   bool may_have_sent() const { return sent_; }
+  /// Returns true if bytes leave in TLS records, so that bytes of a failed write may have arrived.
+  bool is_sealed() const { return link_ != nullptr && link_->sealed(); }
   /// Returns how many bytes were accepted since `reset_sent`. Over TLS, counts plaintext bytes.
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   void reset_sent() {

@@ -80,22 +80,30 @@ void Http2Connection::flush() {
   send_now();
 }
 
-void Http2Connection::send_now() {
+// Returns false if the kernel has taken only a part. The rest must then wait until the socket is writable.
+bool Http2Connection::send_some() {
   for (;;) {
     const std::string_view bytes = wire_.output();
-    if (bytes.empty()) break;
+    if (bytes.empty()) return true;
     Gather pieces;
     pieces.add(bytes);
+    if (stream_->is_sealed()) wire_.write_begins(bytes.size());
     const ErrorCode error = stream_->write_now(pieces);
     std::size_t left = 0;
     for (const asio::const_buffer& part : pieces.parts()) left += part.size();
     wire_.written(bytes.size() - left);
-    if (error) return fail(error);
-    if (left == 0) continue;
+    if (error) fail(error);
+    if (error || left > 0) return closed_;
+  }
+}
+
+void Http2Connection::send_now() {
+  if (!send_some()) {
     writing_ = true;
     asio::co_spawn(executor(), write_rest(shared_from_this()), or_abort);
     return;
   }
+  if (closed_) return;
   wake_changed();
   // If the upstream violated the protocol, the connection fails only here: the GOAWAY has now been sent.
   if (wire_.failure()) fail(error_of(*wire_.failure()));
@@ -128,7 +136,8 @@ void Http2Connection::fail(const ErrorCode& error) {
 void Http2Connection::close() {
   if (closed_) return;
   wire_.say_goodbye();
-  flush();
+  // What the kernel does not take now is not sent.
+  if (!writing_) send_some();
   fail(asio::error::operation_aborted);
 }
 

@@ -60,6 +60,7 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   asio::any_io_executor executor() { return stream_->executor(); }
   /// Sends what the kernel takes at once. The rest follows as soon as the socket is writable.
   void flush();
+  bool send_some();
   void send_now();
   void fail(const ErrorCode&);
   void wake_changed();

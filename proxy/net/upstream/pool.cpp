@@ -180,6 +180,7 @@ void Pool::evict_oldest() {
     const std::shared_ptr<Upstream>& oldest = *entry;
     if (static_cast<std::size_t>(oldest.use_count()) > 1 + oldest->idle.size()) continue;
     oldest->idle.clear();
+    if (oldest->http2 != nullptr) oldest->http2->retire_all();
     budgets_.left(oldest->account);
     host_guards_.left(oldest->account);
     upstreams_.erase(oldest->key);
