@@ -115,24 +115,37 @@ TEST_F(Http2SetTest, M53_F10_request_that_is_not_repeatable_uses_no_connection_t
 }
 
 TEST_F(Http2SetTest, M53_clients_share_the_least_loaded_connection_beyond_the_limit) {
-  EXPECT_TRUE(set().may_dial(recent));
+  EXPECT_TRUE(set().may_dial(request(ben)));
   const Peer one = add(anna);
-  EXPECT_TRUE(set().may_dial(recent));
+  EXPECT_TRUE(set().may_dial(request(ben)));
   const Peer other = add(anna);
-  EXPECT_FALSE(set().may_dial(recent));
+  EXPECT_FALSE(set().may_dial(request(ben)));
   const auto first = set().of_least_loaded(request(ben));
   const auto second = set().of_least_loaded(request(ben));
   ASSERT_TRUE(first != nullptr && second != nullptr);
   EXPECT_NE(first->number(), second->number());
 }
 
+TEST_F(Http2SetTest, M53_F10_connection_that_was_idle_for_long_makes_room_for_a_fresh_one) {
+  Peer peer = add(nullptr);
+  const Peer owned = add(anna);
+  set().of_idle(request(ben)).reset();
+  EXPECT_FALSE(set().may_dial(request(ben)));
+  ben = std::make_shared<const char>();
+  EXPECT_FALSE(set().may_dial(request(ben))) << "a repeatable request uses the idle connection";
+  StreamRequest careful = request(ben);
+  careful.freshness = Freshness::unused;
+  EXPECT_TRUE(set().may_dial(careful));
+  EXPECT_TRUE(sees_the_end(peer.socket));
+}
+
 TEST_F(Http2SetTest, M53_dial_under_way_counts_as_a_connection) {
   const Peer peer = add(anna);
   {
     const Http2Set::Dialling dialling(set());
-    EXPECT_FALSE(set().may_dial(recent));
+    EXPECT_FALSE(set().may_dial(request(ben)));
   }
-  EXPECT_TRUE(set().may_dial(recent));
+  EXPECT_TRUE(set().may_dial(request(ben)));
 }
 
 TEST_F(Http2SetTest, M53_requests_wait_in_order_of_arrival) {
@@ -190,7 +203,7 @@ TEST_F(Http2SetTest, M54_retry_never_uses_the_connection_of_the_attempt_before) 
   EXPECT_EQ(set().of_least_loaded(request(anna)), nullptr);
   limits.http2_connections = 1;
   pool.limit(limits);
-  EXPECT_TRUE(set().may_dial(recent)) << "or the retry would wait for ever";
+  EXPECT_TRUE(set().may_dial(request(ben))) << "or the retry would wait for ever";
 }
 
 TEST_F(Http2SetTest, M26_streams_that_are_lent_and_not_opened_count_for_the_limit) {
@@ -207,7 +220,7 @@ TEST_F(Http2SetTest, M26_streams_that_are_lent_and_not_opened_count_for_the_limi
 TEST_F(Http2SetTest, M26_upstream_that_allows_no_stream_gets_no_further_connection) {
   const Peer peer = add(anna, 0);
   EXPECT_EQ(set().of(*peer.shared, request(anna)), nullptr);
-  EXPECT_FALSE(set().may_dial(recent));
+  EXPECT_FALSE(set().may_dial(request(ben)));
 }
 
 TEST_F(Http2SetTest, M56_no_stream_begins_after_goaway_and_the_connection_closes_after_its_last_stream) {
@@ -216,7 +229,7 @@ TEST_F(Http2SetTest, M56_no_stream_begins_after_goaway_and_the_connection_closes
   open(*stream);
   EXPECT_TRUE(peer.socket.send(goaway(1, 0)));
   EXPECT_TRUE(bench.run_until([&] { return set().of_client(request(anna)) == nullptr; }));
-  EXPECT_TRUE(set().may_dial(recent));
+  EXPECT_TRUE(set().may_dial(request(ben)));
   EXPECT_TRUE(peer.socket.send(headers(1, {{":status", "204"}}, end_stream)));
   EXPECT_TRUE(bench.run_until([&] { return stream->stream().unread() == Unread::bytes; }))
       << "a stream up to the last id finishes";

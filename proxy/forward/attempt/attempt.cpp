@@ -229,7 +229,10 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
       failed = co_await connect_for(one, connect_by, address);
     }
     if (failed) {
+      const Duration queued = result.report.queued;
       result = {*failed, report_of_unsent(out, start.number, address)};
+      result.report.http2 = over_http2;
+      result.report.queued = queued;
       note_http1_required(*out.route.carrier(), result.outcome);
       co_return;
     }

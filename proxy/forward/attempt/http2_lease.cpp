@@ -78,13 +78,12 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
   net::Http2Set& set = worker.pool.http2(*out.route.carrier());
   const net::StreamRequest request = request_of(one, start);
   net::Http2Set::Turn turn(set, worker.io.get_executor());
-  const Instant came = net::Tick::now();
   std::unique_ptr<net::StreamLease> stream;
   for (;;) {
     if (!start.fresh) stream = set.of_client(request);
     if (stream == nullptr && turn.is_first()) {
       if (!start.fresh) stream = set.of_idle(request);
-      if (stream == nullptr && set.may_dial(out.recent)) {
+      if (stream == nullptr && set.may_dial(request)) {
         const net::Http2Set::Dialling dialling(set);
         turn.leave();
         std::shared_ptr<net::Http2Connection> connection;
@@ -97,15 +96,16 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     }
     if (stream != nullptr) break;
     bool goes_on = false;
+    const Instant begun = net::Tick::now();
     {
       const net::AttemptCancel::Target target(one.cancel, turn);
       goes_on = co_await turn.wait(deadline.value_or(Instant::max()));
     }
+    one.result.report.queued += net::Tick::now() - begun;
     if (!goes_on) co_return Failed{Stage::connect, Cause::cancelled};
     if (deadline && net::Tick::now() >= *deadline) co_return Failed{Stage::connect, Cause::connect_timeout};
   }
   turn.leave();
-  one.result.report.queued = net::Tick::now() - came;
   address = stream->address();
   one.response.connection = net::Lease(std::move(stream));
   co_return std::nullopt;

@@ -15,7 +15,7 @@ bool uses_http2(const Outgoing&);
 /// the upstream's SETTINGS, for at most `connect_timeout` (row M25). If no further connection is allowed,
 /// waits for a stream, in order of arrival, until `deadline`. Returns the failure if there is no stream; no
 /// byte of the request was sent then. `address` receives the address of the connection, or else the last
-/// address that was dialled.
+/// address that was dialled. Adds the time of the wait to the report.
 Task<std::optional<policy::Failed>> stream_for(OneAttempt&, const policy::Start&,
                                                std::optional<Instant> deadline,
                                                policy::UpstreamAddress& address);

@@ -152,15 +152,29 @@ std::unique_ptr<StreamLease> Http2Set::of_least_loaded(const StreamRequest& requ
 }
 
 // Connections that the request must not use do not count: otherwise a retry could wait for ever.
-bool Http2Set::may_dial(const RecentConnections& recent) const {
+bool Http2Set::may_dial(const StreamRequest& request) {
   std::size_t usable = dialling_;
   for (const auto& each : connections_) {
-    if (each->retired_ || is_among(recent, each->number_)) continue;
+    if (each->retired_ || is_among(request.recent, each->number_)) continue;
     ++usable;
     // The upstream allows no stream at all, and would not allow one on another connection either.
     if (each->is_idle() && each->connection_->room() == 0) return false;
   }
-  return usable < pool_.settings_.http2_connections;
+  if (usable < pool_.settings_.http2_connections) return true;
+  SharedConnection* const replaced = request.freshness == Freshness::any ? nullptr : idle_longest();
+  if (replaced == nullptr) return false;
+  close(*replaced);
+  return true;
+}
+
+// Returns the connection without an owner that has been idle for the longest time; null if there is none.
+SharedConnection* Http2Set::idle_longest() const {
+  SharedConnection* longest = nullptr;
+  for (const auto& each : connections_) {
+    const bool is_free = each->is_idle() && each->owner_.expired();
+    if (is_free && (longest == nullptr || each->idle_since_ < longest->idle_since_)) longest = each.get();
+  }
+  return longest;
 }
 
 std::shared_ptr<SharedConnection> Http2Set::add(std::shared_ptr<Http2Connection> connection,

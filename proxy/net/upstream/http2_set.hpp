@@ -142,9 +142,11 @@ class Http2Set {
   std::unique_ptr<StreamLease> of_idle(const StreamRequest&);
   /// Returns a stream of the connection with the fewest streams; null if none has room.
   std::unique_ptr<StreamLease> of_least_loaded(const StreamRequest&);
-  /// Returns true if another connection may be dialled: there are fewer than `pool.http2_connections`, and
-  /// the upstream does not refuse streams on the ones there are.
-  bool may_dial(const RecentConnections& recent) const;
+  /// Returns true if another connection may be dialled for the request: there are fewer than
+  /// `pool.http2_connections`, and the upstream does not refuse streams on the ones there are. A request that
+  /// must not use a connection that was idle for long takes the place of such a connection, which closes (row
+  /// F10).
+  bool may_dial(const StreamRequest&);
   /// Adds a connection that is ready.
   std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2Connection>, const StreamRequest&,
                                         const policy::UpstreamAddress&);
@@ -167,6 +169,7 @@ class Http2Set {
   void changed();
   void close(SharedConnection&);
   void drop(const SharedConnection&);
+  SharedConnection* idle_longest() const;
   void begin_idle(SharedConnection&);
   void end_idle(SharedConnection&);
   void wake_next();
