@@ -188,6 +188,20 @@ TEST_F(Http2StreamTest, M48_long_body_is_sent_as_the_windows_allow) {
   EXPECT_GT(stream.sent_bytes(), body.size());
 }
 
+TEST_F(Http2StreamTest, end_of_a_request_that_was_opened_whole_is_sent_once) {
+  connect({{4, 0}});
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(post, true, "abc")));
+  EXPECT_FALSE(stream.all_sent());
+  receive(window_update(1, 100));
+  EXPECT_FALSE(bench.run(stream.send_rest(long_enough)));
+  EXPECT_FALSE(bench.run(stream.send_end({}, long_enough)));
+  const std::vector<Frame> pieces = sent_of(FrameType::data, 1);
+  ASSERT_EQ(pieces.size(), 1U);
+  EXPECT_EQ(pieces[0].payload, "abc");
+  EXPECT_EQ(pieces[0].flags, end_stream);
+}
+
 TEST_F(Http2StreamTest, M98_upload_whose_window_stays_closed_ends_by_its_limit) {
   connect({{4, 0}});
   Http2Stream stream(connection, "http");

@@ -67,6 +67,7 @@ ErrorCode Http2Stream::open(const RequestOpening& opening) {
   connection_->streams_.emplace(id_, this);
   if (!opening.body.empty()) wire.send(id_, opening.body);
   if (opening.whole && !is_empty) wire.end(id_, opening.trailers);
+  request_ended_ = opening.whole;
   connection_->flush();
   return error();
 }
@@ -97,8 +98,10 @@ Task<ErrorCode> Http2Stream::send_piece(std::string_view piece, Duration idle) {
 
 Task<ErrorCode> Http2Stream::send_end(std::string_view trailers, Duration idle) {
   if (const ErrorCode failed = sending_error()) co_return failed;
-  connection_->wire_.end(id_, trailers);
-  connection_->flush();
+  if (!std::exchange(request_ended_, true)) {
+    connection_->wire_.end(id_, trailers);
+    connection_->flush();
+  }
   co_return co_await send_rest(idle);
 }
 

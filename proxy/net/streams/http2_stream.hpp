@@ -97,7 +97,8 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   std::optional<Instant> read_due_;
   bool limit_hit_ = false;
   bool reading_ = false;
-  bool read_ended_ = false;  ///< `end_read` was called during a read
+  bool read_ended_ = false;     ///< `end_read` was called during a read
+  bool request_ended_ = false;  ///< the end of the request is queued or sent
   bool sending_ended_ = false;
   bool cancelled_ = false;
 };
