@@ -40,6 +40,7 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   SecureLink& link = *made;
   auto stream = std::make_unique<Stream>(dialer.tick, std::move(made));
   stream->keep(std::move(kept));
+  stream->set_connect_began(plain->connect_began());
   AttemptCancel::Target target(cancel, *stream);
   stream->limit_read_until(due);
   ErrorCode error;

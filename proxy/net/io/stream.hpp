@@ -122,6 +122,8 @@ class Stream final : public Cancellable {
   std::shared_ptr<void> release_kept() { return std::move(kept_); }
   /// Returns the time at which `connect` began.
   Instant connect_began() const { return connect_began_; }
+  /// Sets the time at which `connect` began on the stream that this stream runs over.
+  void set_connect_began(Instant began) { connect_began_ = began; }
 
   void cancel() override;
   /// Ends the pending read with operation_aborted. Later reads work, and a pending write continues.
