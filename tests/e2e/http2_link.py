@@ -85,6 +85,7 @@ class Link:
         self.on_goaway_known = None
         self.closes_when_done = False
         self.pings, self.goaways = [], []  # payloads of acknowledged PINGs; (last id, code) of the client's GOAWAY
+        self.pinged = 0  # number of PINGs of the client
         self.largest_table = 0  # of the client's encoder
         self.held = None
         self.ended = None  # how the client ended the connection: fin or reset
@@ -276,12 +277,14 @@ class Link:
             self.apply_own(self.unacknowledged.pop(0))
         elif kind == h2.SETTINGS:
             self.apply_clients(h2.read_settings(payload))
-            self.send(h2.frame(h2.SETTINGS, h2.ACK))
+            if self.settings_sent:  # our first frame must be our SETTINGS
+                self.send(h2.frame(h2.SETTINGS, h2.ACK))
         elif kind == h2.PING:
             if flags & h2.ACK:
                 self.pings.append(payload)
                 self.take_acknowledged_goaway(payload)
             else:
+                self.pinged += 1
                 self.send(h2.frame(h2.PING, h2.ACK, 0, payload))
         elif kind == h2.WINDOW_UPDATE:
             self.widen(stream, int.from_bytes(payload, "big"))

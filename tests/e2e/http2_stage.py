@@ -118,8 +118,9 @@ def clients(reprise, count):
         yield [stack.enter_context(GatewayClient(reprise)) for _ in range(count)]
 
 
-def is_cut_or_502(client, method="GET"):
-    """Reads a response that must not look complete. Returns `502` or `cut`."""
+def outcome_of(client):
+    """Reads a response. Returns `502`, `cut`, or `whole` for a response that has no body. Fails if the response has a
+    body that looks complete."""
     try:
         client.read_final_head()
     except (Cut, ConnectionResetError):
@@ -127,6 +128,7 @@ def is_cut_or_502(client, method="GET"):
     if client.head_read.status == 502:
         client.read_body(client.head_read)
         return "502"
-    if method != "HEAD":
-        expect_cut(client)
+    if client.head_read.status in (204, 304):
+        return "whole"
+    expect_cut(client)
     return "cut"

@@ -2,6 +2,7 @@
 thousands of requests to an upstream that rotates its connections."""
 import hashlib
 import queue
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -14,6 +15,7 @@ from harness import PATIENCE, equal, eventually, options, without_proxies
 from http2_servers import nghttpd, nginx
 from http2_stage import GatewayClient, ask, clients, http2_proxy
 from http2_upstream import Http2Upstream, Reply, TlsHttp2Upstream, refuses
+from parent import Parent
 from test_retries import reasons
 from tls import trusting
 from transfers import MIB, Checker, pieces, sha256_of
@@ -40,7 +42,7 @@ def test_curl_gets_responses_of_an_http_2_upstream():
         equal((upstream.versions(), curl(reprise, "/x", "-I")[:2]), (["HTTP/2"] * 6, (0, 200)))
 
 
-def test_http2_upstream_over_tls():
+def test_M31_http2_upstream_over_tls():
     def digest(link, request):
         link.respond(request, Reply(200, request.digest.encode()))
     with TlsHttp2Upstream({"/x": [digest], "/r": [refuses, 200]}) as upstream, \
@@ -49,7 +51,22 @@ def test_http2_upstream_over_tls():
         for _ in range(3):
             equal(client.ask("PUT", body=body).body, hashlib.sha256(body).hexdigest().encode())
         equal((client.ask("POST", "/r", b"body").attempts, upstream.versions()), (2, ["HTTP/2"] * 5))
+        equal(upstream.sni[0], "localhost")
         equal((upstream.requests[0].scheme, upstream.requests[0].authority), ("https", f"localhost:{upstream.port}"))
+
+
+def test_M31_http2_over_tls_1_2():
+    with TlsHttp2Upstream(newest=ssl.TLSVersion.TLSv1_2) as upstream, \
+            http2_proxy(upstream, f"https://localhost:{upstream.port}", trusting(http2="always")) as reprise:
+        equal((ask(reprise, "GET").status, upstream.versions()), (200, ["HTTP/2"]))
+
+
+def test_M28_http2_is_used_inside_the_tunnel_of_a_parent():
+    with TlsHttp2Upstream() as upstream, Parent() as parent, \
+            http2_proxy(upstream, f"https://localhost:{upstream.port}", trusting(http2="always"), parent=parent.proxy_url()) as reprise, \
+            GatewayClient(reprise) as client:
+        equal([client.ask("POST", body=b"body").status for _ in range(2)], [200, 200])
+        equal((upstream.versions(), parent.asked("CONNECT")), (["HTTP/2"] * 2, [f"localhost:{upstream.port}"]))
 
 
 def serve_content(reprise, content):
@@ -136,20 +153,20 @@ def run_ledger(reprise, count):
     """Sends requests of 20 clients at once. Returns descriptions of all wrong responses."""
     def work(_):
         client = GatewayClient(reprise)
-        while True:
+        while reprise.process.poll() is None:
             try:
                 number = numbers.get_nowait()
             except queue.Empty:
                 break
             method, body = plan(number)
             try:
+                client = client or GatewayClient(reprise)
                 response = client.ask(method, f"/entry?id={number}", body)
                 if (response.status, response.body) != (200, expected_body(number, body)):
                     problems.append(f"{number} {method}: {response.status} {response.reason} {response.body[:200]}")
             except (OSError, Cut) as error:
                 problems.append(f"{number} {method}: {error!r}")
-                client = GatewayClient(reprise)
-        client.socket.close()
+                client = None
     numbers, problems = queue.SimpleQueue(), []
     for number in range(count):
         numbers.put(number)
@@ -165,6 +182,7 @@ def check_ledger(count, configuration, **rotation):
         ignored = sum(link.ignored for link in upstream.links)
         lines = reprise.requests(count)
         repeated = sum(len(line["attempts"]) - 1 for line in lines)
+        equal(sum(link.pinged for link in upstream.links), 0, "the proxy sends no PING")
         print(f"note: {count} requests, {upstream.connections} connections, {ignored} streams above the last id, {repeated} repeated")
         assert upstream.connections > count // (2 * ROTATION), "the upstream rotated"
         equal({word for line in lines for word in reasons(line)} - {"success", "stale_connection", "retryable_failure"}, set())
@@ -187,6 +205,45 @@ def test_M56_M57_no_request_fails_or_is_doubled_if_clients_share_connections_tha
 
 test_M56_M57_no_request_fails_or_is_doubled_while_the_upstream_rotates_its_connections.timeout = 900
 test_M56_M57_no_request_fails_or_is_doubled_if_clients_share_connections_that_rotate.timeout = 900
+
+
+def test_repeated_request_with_a_large_body_is_sent_whole_again():
+    """The whole body is held when the second attempt begins, and is longer than the window of the stream."""
+    body = bytes(range(256)) * 1000
+    for step in (503, refuses):
+        with Http2Upstream({"/x": [step, step, 200]}) as upstream, http2_proxy(upstream) as reprise:
+            response = ask(reprise, "PUT", "/x", body)
+            equal((response.status, response.attempts, [request.body == body for request in upstream.requests]), (200, 3, [True] * 3))
+
+
+def test_M91_download_that_breaks_is_resumed_on_another_stream():
+    content = chance.content("resume", 400_000)
+    def part(link, request):
+        start = int((request.field("range") or "bytes=0-")[6:].rstrip("-"))
+        fields = [(":status", "206" if start else "200"), ("etag", '"v1"'), ("content-length", str(len(content) - start))]
+        fields += [("content-range", f"bytes {start}-{len(content) - 1}/{len(content)}")] if start else []
+        link.headers(request.stream, fields)
+        if start == 0:
+            link.data(request.stream, content[:10_000])
+            link.reset_stream(request.stream, h2.INTERNAL_ERROR)
+        else:
+            request.unsent, request.reply = memoryview(content)[start:], Reply(206)
+            link.flush(request)
+    with Http2Upstream({"/x": [part]}) as upstream, http2_proxy(upstream) as reprise:
+        response = ask(reprise, "GET")
+        equal((response.status, response.body == content, [request.field("range") for request in upstream.requests]), (200, True, [None, "bytes=10000-"]))
+        equal(reasons(reprise.requests(1)[0]), ["resumed", "success"])
+
+
+def test_M103_downloads_make_progress_when_the_memory_of_streams_is_used_up():
+    content = chance.content("memory", 1 << 20)
+    with Http2Upstream({"/x": [Reply(200, content)]}) as upstream, \
+            http2_proxy(upstream, threads=1, limits={"stream_memory": "256KiB"}, pool={"http2_connections": 2}) as reprise, clients(reprise, 20) as asking:
+        for client in asking:
+            client.begin("GET")
+        upstream.heads_seen(len(asking))
+        for client in asking:
+            equal(client.read_response().body == content, True)
 
 
 def test_M48_50_mb_up_and_down_are_equal_to_the_byte():
