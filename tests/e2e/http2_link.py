@@ -225,7 +225,8 @@ class Link:
             return
         cost = 0 if reply.padding is None else reply.padding + 1
         while request.unsent:
-            size = min(reply.size, len(request.unsent), self.client_settings[h2.MAX_FRAME_SIZE] - cost, request.send_window - cost, self.send_window - cost)
+            most = min(self.client_settings[h2.MAX_FRAME_SIZE], request.send_window, self.send_window) - cost
+            size = min(reply.size, len(request.unsent), most)
             if size <= 0:
                 return
             piece, request.unsent = request.unsent[:size], request.unsent[size:]

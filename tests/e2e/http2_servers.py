@@ -69,8 +69,8 @@ def nghttpd(content=b"", over_tls=False, options=()):
     certificate, key = good_certificate() if over_tls else (None, None)
     with folder_with(content) as folder:
         def command(port):
-            tls = [key, certificate] if over_tls else ["--no-tls"]
-            return ["nghttpd", "-a", LOOPBACK, "-d", folder, "--echo-upload", *options, *(tls if not over_tls else []), str(port), *(tls if over_tls else [])]
+            tls = [str(port), key, certificate] if over_tls else ["--no-tls", str(port)]
+            return ["nghttpd", "-a", LOOPBACK, "-d", folder, "--echo-upload", *options, *tls]
         with running(command) as port:
             yield f"https://localhost:{port}" if over_tls else f"http://{LOOPBACK}:{port}"
 

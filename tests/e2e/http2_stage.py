@@ -9,7 +9,7 @@ from reader import Cut
 # No retry and no resumed download hides a failure.
 ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 BACKOFF_MS = 20
-# Backoffs that a test can tell from a retry at once.
+# Backoffs that differ from a retry at once.
 PACED = {"retry": {"backoff": {"initial": f"{BACKOFF_MS}ms", "maximum": f"{BACKOFF_MS}ms", "jitter": "none"}}}
 # A retry budget that never refuses a retry, for cases with more retries than requests.
 UNLIMITED = {"budget": "off"}

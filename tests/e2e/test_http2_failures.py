@@ -1,6 +1,7 @@
-"""Tests rows M38 to M42, M49 to M52 and M68 to M71 of docs/requirements/http2.md: responses that break or are malformed,
+"""Tests rows M14, M37 to M42, M49 to M52 and M68 to M71 of docs/requirements/http2.md: responses that break or are malformed,
 and which failures of a stream are retried. A broken response must never look complete to the client."""
 import http2_frames as h2
+from client import Cut
 from exactly import counted
 from harness import equal, eventually
 from http2_stage import (BACKOFF_MS, ONCE, ONE_CONNECTION, PACED, UNLIMITED, CutClient, GatewayClient, ask, attempts_of, causes_of,
@@ -202,18 +203,18 @@ def malformed(fields):
 
 
 MALFORMED = {
-    "M49": [[("x", "a\rb")], [("x", "a\nb")], [("x", "a\0b")], [("X-Upper", "1")], [("x y", "1")], [("x:y", "1")], [("", "1")], [("x\u00e9", "1")],
+    "names and values": [[("x", "a\rb")], [("x", "a\nb")], [("x", "a\0b")], [("X-Upper", "1")], [("x y", "1")], [("x:y", "1")], [("", "1")], [("x\u00e9", "1")],
             [("x", " a")], [("x", "a\t")], [("content_length", "5")]],
-    "M50": [[("connection", "close")], [("transfer-encoding", "chunked")], [("keep-alive", "x")], [("proxy-connection", "x")], [("upgrade", "h2c")],
+    "fields of the connection and lengths": [[("connection", "close")], [("transfer-encoding", "chunked")], [("keep-alive", "x")], [("proxy-connection", "x")], [("upgrade", "h2c")],
             [("te", "gzip")], [("content-length", "1"), ("content-length", "2")], [("content-length", "1,1")], [("content-length", "+1")],
             [("content-length", "-1")], [("content-length", "x")], [("content-length", "9" * 20)]],
-    "M51": [[("x", "1"), (":status", "200")], [(":status", "200"), (":status", "200")], [(":status", "200"), (":path", "/")],
+    "pseudo-fields": [[("x", "1"), (":status", "200")], [(":status", "200"), (":status", "200")], [(":status", "200"), (":path", "/")],
             [(":status", "200"), (":other", "x")], *([(":status", status)] for status in ("99", "600", "abc", "2000", "20", "", "+20", "101"))],
 }
 
 
 def test_M49_M50_M51_malformed_head_becomes_a_502():
-    for row, heads in MALFORMED.items():
+    for kind, heads in MALFORMED.items():
         with Http2Upstream({"/x": [sends(malformed(fields), (b"body", True)) for fields in heads]}) as upstream, \
                 http2_proxy(upstream, defaults=ONCE) as reprise:
             for number, fields in enumerate(heads):
@@ -221,7 +222,7 @@ def test_M49_M50_M51_malformed_head_becomes_a_502():
                     client.begin("GET")
                     response = client.read_response()
                 expect_own_502(response, "malformed_response", reprise.requests(number + 1)[number])
-                equal(upstream.count(), number + 1, f"{row} {fields}: {response.body}")
+                equal(upstream.count(), number + 1, f"{kind} {fields}: {response.body}")
             counted(reprise, "reprise_attempts_total", len(heads), outcome="reset")
             equal(ask(reprise, "GET", "/after").body, b"answer 1 to /after\n")
 
@@ -240,16 +241,16 @@ def test_M37_101_from_an_upstream_becomes_a_502():
 
 # Frames after a good head. If they come with the head, the response must become a 502. If they come later, it must be cut.
 BAD_BODIES = {
-    "M42 shorter": (LONG, (b"hello", True)),
-    "M42 longer": (LONG, b"hello", b"hello world"),
-    "M42 no data": (LONG, (b"", True)),
-    "M51 pseudo-field in trailers": (OK, b"hello", ([(":status", "200")], True)),
-    "M50 connection in trailers": (OK, b"hello", ([("connection", "x")], True)),
-    "M49 bad name in trailers": (OK, b"hello", ([("X-A", "x")], True)),
-    "M52 trailers that do not end": (OK, b"hello", [("x-a", "x")]),
+    "shorter": (LONG, (b"hello", True)),
+    "longer": (LONG, b"hello", b"hello world"),
+    "no data": (LONG, (b"", True)),
+    "pseudo-field in trailers": (OK, b"hello", ([(":status", "200")], True)),
+    "connection in trailers": (OK, b"hello", ([("connection", "x")], True)),
+    "bad name in trailers": (OK, b"hello", ([("X-A", "x")], True)),
+    "trailers that do not end": (OK, b"hello", [("x-a", "x")]),
 }
-NO_BODIES = {"M38 204": ("GET", [(":status", "204")], (b"hello", True)), "M38 304": ("GET", [(":status", "304")], (b"hello", True)),
-             "M38 HEAD": ("HEAD", LONG, (b"0123456789", True))}
+NO_BODIES = {"204": ("GET", [(":status", "204")], (b"hello", True)), "304": ("GET", [(":status", "304")], (b"hello", True)),
+             "HEAD": ("HEAD", LONG, (b"0123456789", True))}
 
 
 def test_M42_M49_M52_bad_body_in_the_same_write_as_its_head_never_looks_complete():
@@ -284,7 +285,11 @@ def test_M38_data_of_a_response_without_body_is_never_delivered():
                 response = client.begin(method).read_final_head()
                 if response.status == 502 and method == "GET":
                     client.read_body(response)
-                equal((client.ask("GET", "/after").body, upstream.count("/x")), (b"answer 1 to /after\n", 1), name)
+                try:
+                    equal(client.ask("GET", "/after").body, b"answer 1 to /after\n", name)
+                except (Cut, ConnectionError):  # the proxy may also close the connection
+                    equal(bytes(client.buffer), b"", name)
+                equal(upstream.count("/x"), 1, name)
 
 
 def test_M40_M42_M49_M52_bad_body_after_its_head_is_cut():

@@ -1,4 +1,4 @@
-"""Tests rows M10 and M33 to M47, M82, M96, M98 and M104 of docs/requirements/http2.md: how requests of HTTP/1 clients
+"""Tests rows M33 to M47, M82, M96, M98 and M104 of docs/requirements/http2.md: how requests of HTTP/1 clients
 and responses of HTTP/2 upstreams are translated, framed and limited."""
 import re
 
@@ -184,20 +184,28 @@ def test_M82_chunked_body_arrives_whole_without_content_length():
         equal((request.body == body, request.field("content-length"), [end for _, end in request.frames].count(True)), (True, None, 1))
 
 
-def fails_only_its_stream(reply):
+def responses_after(reply):
+    """Returns a response to `reply`, the access line, and the number of connections after one more request."""
     with Http2Upstream({"/x": [reply]}) as upstream, http2_proxy(upstream, defaults=ONCE, **ONE_CONNECTION) as reprise, \
             GatewayClient(reprise) as client:
-        expect_own_502(client.ask("GET"), "header_too_large", reprise.requests(1)[0], "http_response_header_section_size")
-        equal((client.ask("GET", "/after").body, upstream.connections), (b"answer 1 to /after\n", 1))
+        response, line = client.ask("GET"), reprise.requests(1)[0]
+        equal(client.ask("GET", "/after").body, b"answer 1 to /after\n")
+        return response, line, upstream.connections
+
+
+OVERSIZED = {"fields": [("x", "1")] * 300, "bytes": [(f"x-{i}", "b" * 3000) for i in range(40)], "value": [("x", "a" * 70_000)]}
 
 
 def test_M96_response_head_over_the_limits_fails_only_its_stream():
-    for fields in ([("x", "1")] * 300, [(f"x-{i}", "b" * 3000) for i in range(40)]):
-        fails_only_its_stream(Reply(200, b"", fields, parts=6))
+    for name, fields in OVERSIZED.items():
+        response, _, connections = responses_after(Reply(200, b"", fields, parts=6))
+        equal((response.status, connections), (502, 1), name)
 
 
-def test_M96_response_field_over_the_limit_fails_only_its_stream():
-    fails_only_its_stream(Reply(200, b"", [("x", "a" * 70_000)], parts=6))
+def test_M96_response_head_over_the_limits_is_header_too_large():
+    for fields in OVERSIZED.values():
+        response, line, _ = responses_after(Reply(200, b"", fields, parts=6))
+        expect_own_502(response, "header_too_large", line, "http_response_header_section_size")
 
 
 def test_M96_response_head_within_the_limits_is_delivered():

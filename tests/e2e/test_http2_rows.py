@@ -1,4 +1,4 @@
-"""Tests rows M13 and M20 to M66 of docs/requirements/http2.md: the choice of the version, connections to upstreams,
+"""Tests rows M13 and M21 to M67 of docs/requirements/http2.md: the choice of the version, connections to upstreams,
 their SETTINGS, and which connection a request uses. The upstream fails each case in which the proxy violates HTTP/2."""
 import socket
 
@@ -47,7 +47,7 @@ def test_M13_upgrade_request_is_sent_over_http_1_although_http2_is_always():
         equal(upstream.versions(), ["HTTP/2", "HTTP/1.1"])
 
 
-def test_M20_M22_M24_requests_of_http_1_clients_are_sent_over_http_1_unless_http2_is_always():
+def test_M22_M24_requests_of_http_1_clients_are_sent_over_http_1_unless_http2_is_always():
     for http2, version in (("auto", "HTTP/1.1"), ("never", "HTTP/1.1"), ("always", "HTTP/2")):
         with Http2Upstream() as upstream, http2_proxy(upstream, defaults={"http2": http2}) as reprise:
             for method in ("GET", "POST"):
@@ -69,7 +69,7 @@ def test_M23_forward_listener_also_uses_http_2():
         equal((request.version, request.target, request.body, request.authority), ("HTTP/2", "/two?a=%20", b"body", f"127.0.0.1:{upstream.port}"))
 
 
-def test_M23_upstream_over_tls_that_does_not_select_h2_is_not_http2():
+def test_M23_upstream_over_tls_that_does_not_select_http2_is_not_http2():
     for alpn in (("http/1.1",), ()):
         with TlsHttp2Upstream(alpn=alpn) as upstream, \
                 http2_proxy(upstream, f"https://localhost:{upstream.port}", trusting(http2="always", **UNLIMITED)) as reprise:
@@ -77,7 +77,7 @@ def test_M23_upstream_over_tls_that_does_not_select_h2_is_not_http2():
             line = reprise.requests(1)[0]
             equal((response.status, proxy_status(response)), (502, "http_protocol_error"))
             equal((set(attempts_of(line)), upstream.count()), ({("tls", "not_http2")}, 0), "no part of the request was sent")
-            assert response.attempts > 1, "nothing was sent, so a POST is retried"
+            assert response.attempts > 1, "no part of it was sent, so a POST is retried"
 
 
 def frames_in(data):
@@ -104,7 +104,7 @@ def test_M21_M23_upstream_that_speaks_http_1_in_clear_text_is_not_http2_and_gets
             response = ask(reprise, "POST", "/x", b"body")
             line = reprise.requests(1)[0]
             equal((response.status, proxy_status(response), set(attempts_of(line))), (502, "http_protocol_error", {("connect", "not_http2")}))
-            assert response.attempts > 1, "nothing was sent, so a POST is retried"
+            assert response.attempts > 1, "no part of it was sent, so a POST is retried"
             upstream.all_closed()
     assert received and all(h2.HEADERS not in frames_in(data) for data in received), received
 
@@ -121,7 +121,7 @@ def test_M25_settings_that_never_arrive_are_a_failure_to_connect():
     with Http2Upstream(settings=None) as upstream, http2_proxy(upstream, defaults={"connect_timeout": "200ms", **UNLIMITED}) as reprise:
         response = ask(reprise, "POST", "/x", b"body")
         equal((response.status // 100, set(attempts_of(reprise.requests(1)[0])), upstream.heads), (5, {("connect", "connect_timeout")}, []))
-        assert response.attempts > 1, "nothing was sent, so a POST is retried"
+        assert response.attempts > 1, "no part of it was sent, so a POST is retried"
 
 
 def test_M25_post_is_retried_if_the_connection_ends_before_settings_or_with_goaway_after_them():

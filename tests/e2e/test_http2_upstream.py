@@ -238,7 +238,7 @@ def test_M91_download_that_breaks_is_resumed_on_another_stream():
 def test_M103_downloads_make_progress_when_the_memory_of_streams_is_used_up():
     content = chance.content("memory", 1 << 20)
     with Http2Upstream({"/x": [Reply(200, content)]}) as upstream, \
-            http2_proxy(upstream, threads=1, limits={"stream_memory": "256KiB"}, pool={"http2_connections": 2}) as reprise, clients(reprise, 20) as asking:
+            http2_proxy(upstream, threads=1, limits={"stream_memory": "1MiB"}, pool={"http2_connections": 2}) as reprise, clients(reprise, 20) as asking:
         for client in asking:
             client.begin("GET")
         upstream.heads_seen(len(asking))
