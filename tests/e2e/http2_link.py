@@ -100,7 +100,12 @@ class Link:
             if self.held is not None:
                 self.held += data
             else:
-                self.wire.sendall(data)
+                self.write(data)
+
+    def write(self, data):
+        """Writes to the socket. If the client has closed the connection, what it sent before is still read."""
+        with contextlib.suppress(OSError):
+            self.wire.sendall(data)
 
     @contextlib.contextmanager
     def one_write(self):
@@ -111,7 +116,7 @@ class Link:
                 yield
             finally:
                 data, self.held = self.held, None
-            self.wire.sendall(data)
+            self.write(data)
 
     def send_settings(self, values):
         with self.lock:

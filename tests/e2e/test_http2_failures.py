@@ -367,8 +367,10 @@ def test_M41_response_is_complete_although_a_reset_follows():
 
 def test_M14_push_promise_is_a_connection_error():
     def pushes(link, request):
-        link.send(h2.frame(h2.PUSH_PROMISE, h2.END_HEADERS, request.stream, h2.number(2) + link.encoder.encode([(":method", "GET"), (":path", "/")])))
-        link.respond(request, Reply(200))
+        promised = link.encoder.encode([(":method", "GET"), (":path", "/")])
+        with link.one_write():
+            link.send(h2.frame(h2.PUSH_PROMISE, h2.END_HEADERS, request.stream, h2.number(2) + promised))
+            link.respond(request, Reply(200))
     with Http2Upstream({"/x": [pushes]}) as upstream, http2_proxy(upstream, defaults=ONCE) as reprise:
         equal((ask(reprise, "POST", "/x", b"body").status, upstream.links[0].client_settings[h2.ENABLE_PUSH]), (502, 0))
         equal(eventually(lambda: upstream.links[0].goaways, "the proxy reports the error")[0][1], h2.PROTOCOL_ERROR)

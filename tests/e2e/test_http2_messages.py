@@ -139,7 +139,7 @@ def test_M45_padding_counts_for_the_windows():
 def test_M45_frame_above_the_limit_ends_the_connection():
     def oversized(link, request):
         link.headers(request.stream, [(":status", "200")])
-        link.data(request.stream, b"x" * (1 << 20))
+        link.send((1 << 20).to_bytes(3, "big") + h2.data_frame(request.stream, b"x")[3:])
     with Http2Upstream({"/x": [oversized]}) as upstream, http2_proxy(upstream, defaults=ONCE) as reprise, CutClient(reprise) as client:
         client.begin("GET")
         assert outcome_of(client) != "whole"

@@ -236,7 +236,7 @@ def test_M27_M97_header_table_sizes_of_the_upstream_are_obeyed():
 
 def test_M29_http_1_1_required_sends_the_request_once_more_over_http_1_and_is_remembered():
     for step in (resets(h2.HTTP_1_1_REQUIRED), excludes(h2.HTTP_1_1_REQUIRED)):
-        with Http2Upstream({"/x": [step, Say(200, b"over one")]}) as upstream, http2_proxy(upstream) as reprise:
+        with Http2Upstream({"/x": [step, Say(200, b"over one")]}) as upstream, http2_proxy(upstream, threads=1) as reprise:
             response = ask(reprise, "POST", "/x", b"body")
             equal((response.status, response.body, response.attempts), (200, b"over one", 2))
             equal((upstream.versions("/x"), [request.body for request in upstream.requests]), (["HTTP/2", "HTTP/1.1"], [b"body"] * 2))
