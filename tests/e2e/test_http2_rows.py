@@ -1,16 +1,18 @@
 """Tests rows M13 and M21 to M67 of docs/requirements/http2.md: the choice of the version, connections to upstreams,
 their SETTINGS, and which connection a request uses. The upstream fails each case in which the proxy violates HTTP/2."""
 import socket
+import time
 
 import http2_frames as h2
 from client import ask as ask_forward
 from exactly import normal
-from harness import equal, eventually
+from harness import at_most, equal, eventually
 from http2_stage import (ONCE, ONE_CONNECTION, UNLIMITED, GatewayClient, ask, attempts_of, causes_of, clients, http2_proxy, proxy_status,
                          waits_of)
 from http2_upstream import Http2Upstream, Reply, TlsHttp2Upstream, closes, excludes, hangs, resets
 from server import Server
 from test_retries import reasons
+from test_rows_silence import vanish
 from tls import trusting
 from upstream import Say
 
@@ -406,6 +408,26 @@ def test_M58_connection_that_ends_without_goaway_may_have_processed_its_requests
             equal((response.status, response.attempts, response.reason, upstream.count("/post")), (502, 1, "not_idempotent", 1))
             response = ask(reprise, "GET", "/get")
             equal((response.status, response.attempts), (200, 2))
+
+
+def test_M59_requests_on_a_silently_dead_connection_are_repeated_elsewhere_except_a_post():
+    routes = [{"name": "orders", "match": {"path": "/post"}, "response_timeout": "3s"}]
+    with Http2Upstream() as upstream, http2_proxy(upstream, routes=routes, **ONE_CONNECTION) as reprise, clients(reprise, 4) as asking:
+        equal([client.ask("GET", "/warm").status for client in asking], [200] * 4)
+        equal(upstream.connections, 1)
+        vanish(upstream.links[0].wire)
+        start = time.monotonic()
+        for client in asking[:3]:
+            client.begin("GET", "/get")
+        asking[3].begin("POST", "/post", b"body")
+        for client in asking[:3]:
+            response = client.read_response()
+            equal((response.status, response.attempts), (200, 2))
+        at_most(time.monotonic() - start, 15, "seconds until the dead connection was noticed")
+        response = asking[3].read_response()
+        equal((response.status // 100, response.attempts, upstream.count("/post")), (5, 1, 0))
+        equal({request.connection == 1 for request in upstream.seen(3, "/get")}, {False})
+        equal([cause for line in reprise.requests(8) if line["path"] == "/get" for cause in causes_of(line)], ["unacknowledged"] * 3)
 
 
 def test_M63_idle_connection_is_closed_with_goaway():
