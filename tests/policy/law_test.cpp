@@ -42,6 +42,7 @@ std::vector<Step> outcomes() {
           fails(Stage::tls, Cause::closed),
           reset,
           timed_out,
+          fails(Stage::await_head, Cause::stream_refused).unprocessed(),
           fails(Stage::head, Cause::malformed_response)};
 }
 
@@ -167,6 +168,7 @@ class Draw : public play::Chance {
     }
     const Stage stage = any<Stage>();
     step = fails(stage, any<Cause>());
+    if (one_in(8)) step = step.unprocessed();
     step.on_reused = one_in(2);
   }
 

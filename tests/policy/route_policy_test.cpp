@@ -41,8 +41,10 @@ TEST(RetryOn, L16_permanent_refusal_by_a_parent_proxy_is_not_retried) {
   EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::parent_refused, 503}));
 }
 
-/// Returns the word of `retry.on` that lists this failure; empty if no word does.
-std::string needed(Stage stage, Cause cause) {
+/// Returns the word of `retry.on` that lists this failure; empty if no word does. `unprocessed`: the upstream
+/// reported that it did nothing.
+std::string needed(Stage stage, Cause cause, bool unprocessed = false) {
+  if (unprocessed) return "connect";
   switch (cause) {
     case Cause::cancelled:
     case Cause::replay_lost:
@@ -64,16 +66,38 @@ std::string needed(Stage stage, Cause cause) {
 TEST(RetryOn, every_failure_is_covered_by_exactly_one_word_of_retry_on) {
   for (std::uint8_t s = 0; s < stage_count; ++s) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
-      const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
-      const std::string wanted = needed(failed.stage, failed.cause);
-      for (const FailureWord& each : failure_words) {
-        RetryOn on;
-        on.*each.listed = true;
-        EXPECT_EQ(on.lists(failed), each.text == wanted)
-            << word(failed.stage) << ' ' << word(failed.cause) << ' ' << each.text;
+      for (const bool unprocessed : {false, true}) {
+        Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
+        failed.unprocessed = unprocessed;
+        const std::string wanted = needed(failed.stage, failed.cause, unprocessed);
+        for (const FailureWord& each : failure_words) {
+          RetryOn on;
+          on.*each.listed = true;
+          EXPECT_EQ(on.lists(failed), each.text == wanted)
+              << word(failed.stage) << ' ' << word(failed.cause) << ' ' << each.text << ' ' << unprocessed;
+        }
       }
     }
   }
+}
+
+TEST(RefusedStream, M68_M69_only_some_causes_prove_that_the_upstream_did_nothing) {
+  for (std::uint8_t c = 0; c < cause_count; ++c) {
+    const auto cause = static_cast<Cause>(c);
+    const bool always = cause == Cause::goaway || cause == Cause::http_1_1_required;
+    EXPECT_EQ(proves_unprocessed(cause, RefusedStream::doubt), always) << word(cause);
+    EXPECT_EQ(proves_unprocessed(cause, RefusedStream::trust), always || cause == Cause::stream_refused)
+        << word(cause);
+  }
+}
+
+TEST(ResetCode, M70_only_a_stream_that_was_reset_has_a_code) {
+  Failed failed{Stage::await_head, Cause::stream_reset};
+  EXPECT_EQ(reset_code(failed), "");
+  failed.why = "cancel";
+  EXPECT_EQ(reset_code(failed), "cancel");
+  failed.cause = Cause::tls_alert_received;
+  EXPECT_EQ(reset_code(failed), "");
 }
 
 TEST(RetryOn, each_word_of_retry_on_matches_only_its_own_failure) {

@@ -47,13 +47,20 @@ class Laws {
     return std::get_if<policy::Responded>(&step(i).outcome);
   }
 
+  bool is_unprocessed(std::size_t i) const {
+    const auto* failed = std::get_if<policy::Failed>(&step(i).outcome);
+    return failed != nullptr && failed->unprocessed;
+  }
+
   // Returns true if attempt i used a stale connection and was retried at once.
   bool went_stale(std::size_t i) const {
     return i + 1 < played_.entries.size() &&
            played_.entries[i].verdict.reason == policy::Reason::stale_connection;
   }
   bool may_go_stale(std::size_t i) const {
-    if (!played_.entries[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
+    if (!step(i).held) return false;
+    if (is_unprocessed(i)) return true;
+    if (!played_.entries[i].attempt.reused || !step(i).on_reused) return false;
     if (scene_.facts.one_time && step(i).sent == Sent::maybe) return false;
     if (response(i) != nullptr) return response(i)->status == 421;
     const auto& failed = std::get<policy::Failed>(step(i).outcome);

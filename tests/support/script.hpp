@@ -92,6 +92,13 @@ struct Step {
   Step nothing_sent() const {
     return with([](Step& s) { s.sent = Sent::nothing; });
   }
+  /// Marks the failure as one after which the upstream reported that it did nothing (HTTP/2).
+  Step unprocessed() const {
+    return with([](Step& s) {
+      std::get<policy::Failed>(s.outcome).unprocessed = true;
+      s.sent = Sent::nothing;
+    });
+  }
   Step reused() const {
     return with([](Step& s) { s.on_reused = true; });
   }

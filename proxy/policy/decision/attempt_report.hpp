@@ -20,8 +20,8 @@ struct AttemptReport {
   UpstreamAddress address{};  ///< not used for decisions; only recorded in the ledger
   std::uint64_t sent_bytes = 0;
   // The following are not used for decisions either.
-  bool http2 = false;  ///< the request was sent over HTTP/2
-  Duration queued{};   ///< how long the attempt waited for a connection or a stream
+  bool http2 = false;  ///< the attempt used HTTP/2
+  Duration queued{};   ///< how long the attempt waited for an HTTP/2 stream
 };
 
 }  // namespace reprise::policy

@@ -205,6 +205,8 @@ void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const 
   entry.address = report.address;
   entry.sent_bytes = report.sent_bytes;
   entry.budget_left = static_cast<float>(host_.budget_last_seen());
+  entry.http2 = report.http2;
+  entry.queued = report.queued;
   ledger_.add(entry);
 }
 

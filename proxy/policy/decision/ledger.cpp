@@ -46,6 +46,8 @@ void Ledger::correct(unsigned number, const AttemptReport& report, const Outcome
   entry.ended = ended;
   entry.address = report.address;
   entry.sent_bytes = report.sent_bytes;
+  entry.http2 = report.http2;
+  entry.queued = report.queued;
   note_outcome(entry);
 }
 

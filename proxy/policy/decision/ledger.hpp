@@ -27,6 +27,8 @@ struct LedgerEntry {
   std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel has accepted
   /// Retries left in the budget at the verdict; infinite if there is no budget.
   float budget_left = std::numeric_limits<float>::infinity();
+  bool http2 = false;  ///< the attempt used HTTP/2
+  Duration queued{};   ///< how long the attempt waited for an HTTP/2 stream
 };
 
 /// Totals of the attempts whose entries were evicted (row L25).

@@ -92,6 +92,10 @@ bool is_fault_of_ours(Cause cause) {
   return false;
 }
 
+std::string_view reset_code(const Failed& failed) {
+  return failed.cause == Cause::stream_reset ? failed.why : std::string_view();
+}
+
 bool is_fault_of_ours(const Failed& failed) { return failed.of_parent || is_fault_of_ours(failed.cause); }
 
 bool is_unsent(const Outcome& outcome, bool all_unsent) {

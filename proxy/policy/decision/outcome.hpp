@@ -99,6 +99,10 @@ struct Failed {
   bool unprocessed = false;
 };
 
+/// Returns the word of the HTTP/2 error code with which the upstream reset the stream; empty for any other
+/// failure.
+std::string_view reset_code(const Failed&);
+
 using Outcome = std::variant<Responded, Failed>;
 
 /// Returns true if the body of a response broke while the whole response was still held back. The received

@@ -61,6 +61,11 @@ bool holds(const std::bitset<Size>& statuses, int status) {
 
 }  // namespace
 
+bool proves_unprocessed(Cause cause, RefusedStream refused) {
+  return cause == Cause::goaway || cause == Cause::http_1_1_required ||
+         (cause == Cause::stream_refused && refused == RefusedStream::trust);
+}
+
 bool RetryOn::lists(const Outcome& outcome) const {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
   const auto& responded = std::get<Responded>(outcome);

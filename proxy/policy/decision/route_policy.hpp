@@ -142,6 +142,9 @@ enum class UseHttp2 : std::uint8_t { automatic, always, never };
 /// Whether REFUSED_STREAM proves that the upstream did nothing. `doubt`: for an upstream behind an
 /// intermediary that sends REFUSED_STREAM after it has passed the request on.
 enum class RefusedStream : std::uint8_t { trust, doubt };
+/// Returns true if the failure of an HTTP/2 stream proves that the upstream did not process the request (rows
+/// M29, M68 and M69). Precondition: no byte of a response had arrived.
+bool proves_unprocessed(Cause, RefusedStream);
 
 /// Which `Reprise-*` fields a response gets.
 enum class ResponseHeaders : std::uint8_t {

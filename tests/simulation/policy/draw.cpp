@@ -47,10 +47,12 @@ void draw_failure(Chance& chance, const Swarm& swarm, Step& step) {
   const auto failures = possible_failures();
   std::size_t kind = chance.below(failures.size());
   for (int tries = 0; tries < 4 && !swarm.has(16 + kind); ++tries) kind = chance.below(failures.size());
-  const policy::Failed& failed = failures[kind];
+  policy::Failed failed = failures[kind];
+  const auto refused = chance.any<policy::RefusedStream>();
+  failed.unprocessed = policy::proves_unprocessed(failed.cause, refused);
   step.outcome = failed;
   const bool may_be_unsent = failed.stage == Stage::send || failed.stage == Stage::await_head;
-  const bool unsent = failed.stage < Stage::send || (may_be_unsent && chance.one_in(3));
+  const bool unsent = failed.stage < Stage::send || failed.unprocessed || (may_be_unsent && chance.one_in(3));
   if (unsent) step.sent = policy::Sent::nothing;
 }
 

@@ -11,8 +11,8 @@ using policy::Stage;
 
 // Why the table lacks the other pairs of stage and cause:
 //   resolve: no connection exists yet that could break, and no address is known that could be denied.
-//   connect: the name is already resolved. No byte is exchanged yet, so no head can be malformed and no
-//     response can time out.
+//   connect: the name is already resolved. No byte of the request is exchanged yet, so no head can be
+//     malformed and no response can time out. On an HTTP/2 connection, the stage lasts until the SETTINGS.
 //   tls: connect_timeout bounds the handshake. In this stage and all later ones, bytes that are not TLS are
 //     tls_protocol_error.
 //   send, await_head, head: the connection is already established. A head that is malformed or too large has
@@ -32,7 +32,11 @@ constexpr Failed table[] = {
     {Stage::connect, Cause::parent_unreachable},
     {Stage::connect, Cause::parent_timeout},
     {Stage::connect, Cause::parent_refused},
+    {Stage::connect, Cause::closed},
     {Stage::connect, Cause::reset},
+    {Stage::connect, Cause::not_http2},
+    {Stage::connect, Cause::goaway},
+    {Stage::connect, Cause::http_1_1_required},
     {Stage::connect, Cause::cancelled},
     {Stage::tls, Cause::connect_timeout},
     {Stage::tls, Cause::closed},
@@ -41,11 +45,18 @@ constexpr Failed table[] = {
     {Stage::tls, Cause::tls_protocol_error},
     {Stage::tls, Cause::tls_certificate_error},
     {Stage::tls, Cause::tls_alert_received},
+    {Stage::tls, Cause::not_http2},
+    {Stage::tls, Cause::goaway},
+    {Stage::tls, Cause::http_1_1_required},
     {Stage::tls, Cause::cancelled},
     {Stage::send, Cause::closed},
     {Stage::send, Cause::reset},
     {Stage::send, Cause::keepalive_lost},
     {Stage::send, Cause::unacknowledged},
+    {Stage::send, Cause::stream_refused},
+    {Stage::send, Cause::stream_reset},
+    {Stage::send, Cause::goaway},
+    {Stage::send, Cause::http_1_1_required},
     {Stage::send, Cause::tls_protocol_error},
     {Stage::send, Cause::attempt_timeout},
     {Stage::send, Cause::response_timeout},
@@ -55,6 +66,10 @@ constexpr Failed table[] = {
     {Stage::await_head, Cause::reset},
     {Stage::await_head, Cause::keepalive_lost},
     {Stage::await_head, Cause::unacknowledged},
+    {Stage::await_head, Cause::stream_refused},
+    {Stage::await_head, Cause::stream_reset},
+    {Stage::await_head, Cause::goaway},
+    {Stage::await_head, Cause::http_1_1_required},
     {Stage::await_head, Cause::tls_protocol_error},
     {Stage::await_head, Cause::attempt_timeout},
     {Stage::await_head, Cause::response_timeout},

@@ -194,6 +194,8 @@ void VisitLaws::judge_again(const Happening& what) {
 void VisitLaws::judge_stale() {
   const Tried& one = tried_[last_ended_ - 1];
   const auto* failed = std::get_if<Failed>(&one.outcome);
+  if (failed != nullptr && failed->unprocessed)
+    return require(one.report.sent == policy::Sent::nothing, "what was not processed had no effect");
   require(one.report.reused, "only a reused connection can be stale");
   if (failed == nullptr) {
     return require(std::get<Responded>(one.outcome).status == 421, "only a 421 is our pool's doing");
