@@ -79,6 +79,13 @@ TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
   metrics_.client_disconnected();
   metrics_.upstream_changed(UpstreamState::active, 2);
   metrics_.upstream_changed(UpstreamState::idle, 1);
+  metrics_.http2_connections_changed(Http2Side::upstream, 2);
+  metrics_.http2_streams_changed(Http2Side::upstream, 5);
+  metrics_.http2_streams_changed(Http2Side::upstream, -1);
+  metrics_.count_http2_goaways(Http2Side::upstream, Http2CodeWord::no_error);
+  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::refused_stream, 3);
+  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::other);
+  metrics_.count_http2_wait(milliseconds(30));
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
   metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
@@ -96,14 +103,24 @@ TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
   expect_golden("open_metrics.txt", without_process(metrics_.text(Exposition::open_metrics)));
 }
 
+TEST_F(MetricsTest, M108_http2_frames_are_counted_by_side_and_code) {
+  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::cancel, 2);
+  metrics_.count_http2_resets(Http2Side::client, Http2CodeWord::other);
+  EXPECT_EQ(value(R"(reprise_http2_resets_total{side="upstream",code="cancel"})"), "2");
+  EXPECT_EQ(value(R"(reprise_http2_resets_total{side="client",code="other"})"), "1");
+  EXPECT_EQ(value(R"(reprise_http2_resets_total{side="client",code="cancel"})"), "") << "never counted";
+  EXPECT_EQ(value(R"(reprise_http2_connections{side="client"})"), "0");
+  EXPECT_EQ(http2_code_words.size(), 15U) << "the 14 codes of RFC 9113 and `other`";
+}
+
 TEST_F(MetricsTest, totals_equal_the_counted_events) {
   for (const ScriptedRequest& story : all_stories()) metrics_.count(story.record());
   metrics_.count_rejection(1);
   metrics_.client_connected();
   const Metrics::Totals totals = metrics_.totals();
   EXPECT_EQ(totals.requests, all_stories().size() - 1) << "one story is of a tunnel";
-  EXPECT_EQ(totals.attempts, 58U);
-  EXPECT_EQ(totals.retries, 46U);
+  EXPECT_EQ(totals.attempts, 60U);
+  EXPECT_EQ(totals.retries, 47U);
   EXPECT_EQ(totals.recovered, 3U);
   EXPECT_EQ(totals.exhausted, 2U);
   EXPECT_EQ(totals.rejected, 1U);
@@ -439,6 +456,9 @@ TEST_F(MetricsTest, every_metric_of_the_table_is_exported_after_events) {
   metrics_.set_budget_ratio("a.test:80", 1);
   metrics_.set_circuit_state("a.test:80", policy::Circuit::State::closed);
   metrics_.set_certificate_left(CertificateUse::client, -1);
+  metrics_.count_http2_goaways(Http2Side::upstream, Http2CodeWord::no_error);
+  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::cancel);
+  metrics_.count_http2_wait(milliseconds(1));
   const std::string text = metrics_.text();
   for (const MetricRow& each : metric_rows())
     EXPECT_EQ(count_starting(text, "# TYPE " + std::string(each.name) + " "), 1U) << each.name;
@@ -535,6 +555,10 @@ TEST_F(MetricsTest, totals_contain_response_classes_and_durations_and_upstream_o
   metrics_.upstream_changed(UpstreamState::idle, 2);
   EXPECT_EQ(metrics_.totals().upstream_active, 3);
   EXPECT_EQ(metrics_.totals().upstream_idle, 2);
+  metrics_.http2_connections_changed(Http2Side::upstream, 2);
+  metrics_.http2_streams_changed(Http2Side::upstream, 4);
+  EXPECT_EQ(metrics_.totals().http2_connections, 2);
+  EXPECT_EQ(metrics_.totals().http2_streams, 4);
 }
 
 }  // namespace

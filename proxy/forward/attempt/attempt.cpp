@@ -111,13 +111,21 @@ Task<void> settle(RequestBody& body, net::AttemptCancel& cancel) {
   co_await body.settle();
 }
 
-// Returns the result of an attempt whose connection the upstream had closed before anything was sent. If the
+// Returns the failure of an attempt whose connection the upstream had closed before anything was sent. If the
 // upstream rejects the client certificate over TLS 1.3, this happens on a fresh connection too.
-AttemptResult closed_while_idle(const Outgoing& out, unsigned number, net::Lease& connection) {
-  Failed failed{Stage::send, Cause::closed};
-  if (!connection.reused())
-    failed = net::failure_of(connection.end().refusal(), Stage::send).value_or(failed);
-  return {failed, report_of_unsent(out, number, connection.address())};
+Failed closed_while_idle(net::Lease& connection) {
+  const Failed failed{Stage::send, Cause::closed};
+  if (connection.reused()) return failed;
+  return net::failure_of(connection.end().refusal(), Stage::send).value_or(failed);
+}
+
+// Stores the result of an attempt that sent nothing. Keeps what the report says about HTTP/2.
+void note_unsent(OneAttempt& one, unsigned number, const Failed& failed,
+                 const policy::UpstreamAddress& address) {
+  policy::AttemptReport report = report_of_unsent(one.out, number, address);
+  report.http2 = one.result.report.http2;
+  report.queued = one.result.report.queued;
+  one.result = {failed, report};
 }
 
 // Logs the TLS alert with which the upstream ended the connection, at most once a second for each upstream.
@@ -169,7 +177,6 @@ void note_sent(const Response& response, AttemptResult& result) {
   const auto* failed = std::get_if<Failed>(&result.outcome);
   const bool unprocessed = failed != nullptr && failed->unprocessed;
   result.report.reused = response.connection.reused();
-  result.report.http2 = response.connection.is_http2();
   result.report.sent =
       !unprocessed && response.connection.end().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
   result.report.sent_bytes = response.connection.end().sent_bytes();
@@ -219,6 +226,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   const bool over_http2 = uses_http2(out);
+  result.report.http2 = over_http2;
   if (!over_http2) response.connection = net::Lease(lease(worker, out, start));
   if (!response.connection) {
     policy::UpstreamAddress address;
@@ -229,10 +237,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
       failed = co_await connect_for(one, connect_by, address);
     }
     if (failed) {
-      const Duration queued = result.report.queued;
-      result = {*failed, report_of_unsent(out, start.number, address)};
-      result.report.http2 = over_http2;
-      result.report.queued = queued;
+      note_unsent(one, start.number, *failed, address);
       note_http1_required(*out.route.carrier(), result.outcome);
       co_return;
     }
@@ -245,7 +250,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   out.note_connection(start.number, client == nullptr && !out.resuming, response.connection);
   const net::Unread unread = unread_of(response.connection);
   if (unread == net::Unread::closed && response.buffer.empty()) {
-    result = closed_while_idle(out, start.number, response.connection);
+    note_unsent(one, start.number, closed_while_idle(response.connection), response.connection.address());
     co_return note_failure(worker, out.route, result.outcome, response);
   }
   const bool sent_early = sent_before_request(unread, response);

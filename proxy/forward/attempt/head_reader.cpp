@@ -74,7 +74,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   if (cause == Cause::cancelled || limit_hit) return {stage, cause};
   if (response_.connection.is_http2()) {
     Failed failed{stage, cause};
-    describe_stream_failure(response_.connection.stream(), out_.route.policy->refused_stream, failed);
+    describe_stream_failure(response_.connection.stream().stream().failure(),
+                            out_.route.policy->refused_stream, failed);
     return failed;
   }
   return net::failure_of(upstream().refusal(), stage).value_or(Failed{stage, cause});

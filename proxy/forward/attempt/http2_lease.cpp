@@ -54,14 +54,30 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   const net::AttemptCancel::Target target(one.cancel, pause);
   const ErrorCode error = co_await ready->ready(due, pause);
   if (!error && !ready->wire().going_away()) co_return std::nullopt;
+  worker.pool.http2(carrier).count_codes(*ready);
   Failed failed{stage, error ? net::cause_of(error) : Cause::goaway};
   if (error == asio::error::timed_out) failed.cause = Cause::connect_timeout;
   if (!error && ready->wire().goaway_code() == http::Http2Code::http_1_1_required)
     failed.cause = Cause::http_1_1_required;
-  failed.unprocessed = failed.cause == Cause::goaway || failed.cause == Cause::http_1_1_required;
+  failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
   ready->close();
   co_return one.cancel.stopped() ? Failed{stage, Cause::cancelled} : failed;
 }
+
+// Counts the attempt in the metrics when this object ends, if the attempt had to wait for a stream.
+class WaitCount {
+ public:
+  explicit WaitCount(const OneAttempt& one) : one_(one) {}
+  ~WaitCount() {
+    const Duration queued = one_.result.report.queued;
+    if (queued > Duration::zero()) one_.worker.shared.metrics.count_http2_wait(queued);
+  }
+  WaitCount(const WaitCount&) = delete;
+  WaitCount& operator=(const WaitCount&) = delete;
+
+ private:
+  const OneAttempt& one_;
+};
 
 }  // namespace
 
@@ -78,6 +94,7 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
   net::Http2Set& set = worker.pool.http2(*out.route.carrier());
   const net::StreamRequest request = request_of(one, start);
   net::Http2Set::Turn turn(set, worker.io.get_executor());
+  const WaitCount queued(one);
   std::unique_ptr<net::StreamLease> stream;
   for (;;) {
     if (!start.fresh) stream = set.of_client(request);
@@ -96,12 +113,12 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     }
     if (stream != nullptr) break;
     bool goes_on = false;
-    const Instant begun = net::Tick::now();
     {
       const net::AttemptCancel::Target target(one.cancel, turn);
+      const Instant began = net::Tick::now();
       goes_on = co_await turn.wait(deadline.value_or(Instant::max()));
+      one.result.report.queued += net::Tick::now() - began;
     }
-    one.result.report.queued += net::Tick::now() - begun;
     if (!goes_on) co_return Failed{Stage::connect, Cause::cancelled};
     if (deadline && net::Tick::now() >= *deadline) co_return Failed{Stage::connect, Cause::connect_timeout};
   }
@@ -111,13 +128,10 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
   co_return std::nullopt;
 }
 
-void describe_stream_failure(const net::StreamLease& lease, policy::RefusedStream refused, Failed& failed) {
-  const auto& stream = lease.stream();
-  const auto failure = stream.failure();
-  if (failed.cause == Cause::stream_reset && failure) failed.why = http::word(failure->code);
-  const bool is_sure = failed.cause == Cause::goaway || failed.cause == Cause::http_1_1_required ||
-                       (failed.cause == Cause::stream_refused && refused == policy::RefusedStream::trust);
-  failed.unprocessed = is_sure && !(failure && failure->responded);
+void describe_stream_failure(const std::optional<http::Http2Failure>& how, policy::RefusedStream refused,
+                             Failed& failed) {
+  if (failed.cause == Cause::stream_reset && how) failed.why = http::word(how->code);
+  failed.unprocessed = policy::proves_unprocessed(failed.cause, refused) && !(how && how->responded);
 }
 
 void note_http1_required(net::Upstream& upstream, const policy::Outcome& outcome) {

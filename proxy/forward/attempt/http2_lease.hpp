@@ -21,8 +21,9 @@ Task<std::optional<policy::Failed>> stream_for(OneAttempt&, const policy::Start&
                                                policy::UpstreamAddress& address);
 
 /// Completes the failure of an attempt over HTTP/2: whether the upstream has proved that it did nothing (rows
-/// M68 and M69), and the word of the error code.
-void describe_stream_failure(const net::StreamLease&, policy::RefusedStream, policy::Failed&);
+/// M68 and M69), and the word of the error code. `how`: how the stream failed; nothing if it did not.
+void describe_stream_failure(const std::optional<http::Http2Failure>& how, policy::RefusedStream,
+                             policy::Failed&);
 
 /// Makes the next requests to the upstream go over HTTP/1 for ten minutes if the attempt failed with
 /// `http_1_1_required` (row M29).

@@ -92,6 +92,8 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
     text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
+    if (const std::string_view code = policy::reset_code(failed); !code.empty())
+      text.append(" (").append(code).append(")");
   }
   return text.append(", ").append(policy::word(entry.verdict.reason));
 }

@@ -1,6 +1,7 @@
 // The error codes of HTTP/2 (RFC 9113 7), each with its word in log and metrics.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -23,6 +24,15 @@ enum class Http2Code : std::uint32_t {
   inadequate_security = 12,
   http_1_1_required = 13,
 };
+
+/// Number of words for codes: one for each code of the list, and `other`.
+inline constexpr std::size_t http2_word_count = 15;
+
+/// Returns the place of the code in the list; that of `other` for a code that is not listed.
+constexpr std::size_t place_of(Http2Code code) {
+  const auto number = static_cast<std::size_t>(code);
+  return number < http2_word_count - 1 ? number : http2_word_count - 1;
+}
 
 /// Returns the word of the code, such as `refused_stream`; `other` for a code that is not listed.
 std::string_view word(Http2Code);

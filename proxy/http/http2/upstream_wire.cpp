@@ -117,6 +117,7 @@ struct UpstreamWire::Callbacks {
         self.take_goaway(frame->goaway.last_stream_id, code_of(frame->goaway.error_code));
         break;
       case NGHTTP2_RST_STREAM:
+        ++self.codes().resets[place_of(code_of(frame->rst_stream.error_code))];
         self.fail(id, {Http2Failure::Kind::reset, code_of(frame->rst_stream.error_code), {}});
         break;
       case NGHTTP2_HEADERS:
@@ -258,6 +259,8 @@ std::vector<StreamId> UpstreamWire::take_changed() {
   return std::exchange(changed_, {});
 }
 
+Http2CodesReceived& UpstreamWire::codes() { return codes_ ? *codes_ : codes_.emplace(); }
+
 void UpstreamWire::fail(StreamId id, const Http2Failure& failure) {
   Stream* const stream = find(id);
   if (stream == nullptr || stream->response.ended || stream->response.failure) return;
@@ -276,6 +279,7 @@ void UpstreamWire::fail_connection(const Http2Failure& failure) {
 // the request, whatever the GOAWAY says.
 void UpstreamWire::take_goaway(StreamId last, Http2Code code) {
   goaway_ = code;
+  ++codes().goaways[place_of(code)];
   for (const auto& [id, stream] : streams_) {
     if (id > last && !stream->has_head) fail(id, {Http2Failure::Kind::above_last_id, code, {}});
   }

@@ -2,6 +2,7 @@
 // bytes to responses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,12 @@ struct Http2Response {
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`
 };
 
+/// How many frames with an error code the upstream has sent. The items are in the order of `place_of`.
+struct Http2CodesReceived {
+  std::array<std::uint32_t, http2_word_count> goaways{};
+  std::array<std::uint32_t, http2_word_count> resets{};  ///< RST_STREAM frames
+};
+
 /// Used by one connection on one thread. Contains no socket, clock or coroutine: the owner reads bytes and
 /// passes them to `receive`, and writes what `output` returns. A callback of libnghttp2 only records the
 /// event. Frames are submitted only after the whole input was processed.
@@ -73,6 +80,8 @@ class UpstreamWire {
   bool going_away() const { return goaway_.has_value(); }
   /// Returns the code of the last GOAWAY. Precondition: `going_away`.
   Http2Code goaway_code() const { return *goaway_; }
+  /// Returns the frames with an error code since the last call; nothing if there were none.
+  std::optional<Http2CodesReceived> take_codes() { return std::exchange(codes_, std::nullopt); }
   /// Returns how many more streams may be opened now (row M26). 0 if the connection accepts none.
   std::size_t room() const;
   std::size_t open_streams() const { return streams_.size(); }
@@ -126,6 +135,7 @@ class UpstreamWire {
   void touch(StreamId, Stream&);
   void fail(StreamId, const Http2Failure&);
   void fail_connection(const Http2Failure&);
+  Http2CodesReceived& codes();
   void take_goaway(StreamId last, Http2Code);
   void end_block(StreamId);
   void end_response(StreamId);
@@ -145,6 +155,7 @@ class UpstreamWire {
   std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written
   std::size_t unclaimed_ = 0;  ///< received bytes by which the connection's window is still to be reopened
   std::optional<Http2Code> goaway_;
+  std::optional<Http2CodesReceived> codes_;
   std::optional<Http2Failure> failure_;
   bool ready_ = false;
 };

@@ -43,6 +43,8 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
   bool is_open() const { return !closed_; }
   std::size_t open_streams() const { return wire_.open_streams(); }
   const http::UpstreamWire& wire() const { return wire_; }
+  /// Returns the frames with an error code since the last call; nothing if there were none.
+  std::optional<http::Http2CodesReceived> take_codes() { return wire_.take_codes(); }
   /// Sets the function that is called whenever the number of streams that may begin, or `is_open`, may have
   /// changed. It must not destroy this object.
   void set_listener(std::function<void()> listener) { listener_ = std::move(listener); }

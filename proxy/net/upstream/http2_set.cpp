@@ -21,11 +21,13 @@ SharedConnection::SharedConnection(Http2Set& set, std::shared_ptr<Http2Connectio
       allowed_by_(std::move(allowed_by)),
       number_(number) {
   set_.pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
+  set_.pool_.metrics_.http2_connections_changed(telemetry::Http2Side::upstream, 1);
 }
 
 SharedConnection::~SharedConnection() {
   set_.pool_.metrics_.upstream_changed(
       counted_as_idle_ ? telemetry::UpstreamState::idle : telemetry::UpstreamState::active, -1);
+  set_.pool_.metrics_.http2_connections_changed(telemetry::Http2Side::upstream, -1);
 }
 
 std::size_t SharedConnection::room() const {
@@ -46,13 +48,16 @@ StreamLease::StreamLease(std::shared_ptr<Upstream> upstream, std::shared_ptr<Sha
     : upstream_(std::move(upstream)),
       connection_(std::move(connection)),
       reused_(std::exchange(connection_->reused_, true)),
-      stream_(std::in_place, connection_->connection_, upstream_->tls == nullptr ? "http" : "https") {}
+      stream_(std::in_place, connection_->connection_, upstream_->tls == nullptr ? "http" : "https") {
+  connection_->set_.pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, 1);
+}
 
 StreamLease::~StreamLease() {
   const auto failure = stream_->failure();
   // Such an upstream would refuse each further stream, too (row M70).
   if (failure && failure->code == http::Http2Code::enhance_your_calm) connection_->retired_ = true;
   stream_.reset();
+  connection_->set_.pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, -1);
   connection_->set_.given_back(*connection_);
 }
 
@@ -239,6 +244,7 @@ void Http2Set::changed() {
   const Instant now = Tick::now();
   const auto before = connections_;
   for (const auto& each : before) {
+    count_codes(*each->connection_);
     const bool has_ended = !each->connection_->is_open();
     if (has_ended && each->is_idle()) upstream_.idle_life.ended_after(now - each->idle_since_, now);
     each->retired_ = each->retired_ || has_ended || each->connection_->wire().going_away();
@@ -250,6 +256,16 @@ void Http2Set::changed() {
   }
   checks_ = false;
   wake_next();
+}
+
+void Http2Set::count_codes(Http2Connection& connection) {
+  const auto received = connection.take_codes();
+  if (!received) return;
+  for (std::size_t i = 0; i < http::http2_word_count; ++i) {
+    const auto code = static_cast<telemetry::Http2CodeWord>(i);
+    pool_.metrics_.count_http2_goaways(telemetry::Http2Side::upstream, code, received->goaways[i]);
+    pool_.metrics_.count_http2_resets(telemetry::Http2Side::upstream, code, received->resets[i]);
+  }
 }
 
 void Http2Set::retire_all() {

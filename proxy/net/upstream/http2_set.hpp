@@ -154,6 +154,9 @@ class Http2Set {
   /// Returns a stream of a connection that `add` has just returned; null if it has no room.
   std::unique_ptr<StreamLease> of(SharedConnection&, const StreamRequest&);
 
+  /// Counts the error codes that have arrived on a connection. The set does so itself for the connections
+  /// that were added.
+  void count_codes(Http2Connection&);
   /// Closes every idle connection. The others close when their last stream has ended.
   void retire_all();
   /// Closes one idle connection to free its descriptor. Returns false if none is idle.

@@ -15,6 +15,7 @@ using prometheus::MetricFamily;
 
 constexpr std::array<double, 8> attempts_bounds{1, 2, 3, 4, 5, 8, 13, 25};
 constexpr std::array<double, 11> backoff_bounds{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 64};
+constexpr std::array<double, 11> queued_bounds{0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60};
 constexpr std::array<double, 9> retry_after_bounds{1, 2, 5, 10, 30, 60, 120, 600, 3600};
 
 std::uint64_t value_of(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
@@ -137,6 +138,32 @@ MetricFamily certificate_ends(const std::array<Level, certificate_words.size()>&
   return out;
 }
 
+template <std::size_t n>
+MetricFamily gauges(Metric metric, const std::string& label, const std::array<std::string_view, n>& words,
+                    const std::array<Level, n>& cells) {
+  MetricFamily out = family(metric);
+  for (std::size_t i = 0; i < n; ++i) add_gauge(out, {{label, std::string(words[i])}}, cells[i].load());
+  return out;
+}
+
+MetricFamily codes_by_side(Metric metric, const Http2CodeCounts& cells) {
+  MetricFamily out = family(metric);
+  for (std::size_t side = 0; side < cells.size(); ++side) {
+    for (std::size_t code = 0; code < cells[side].size(); ++code) {
+      add_if_touched(out,
+                     {{"side", std::string(side_words[side])}, {"code", std::string(http2_code_words[code])}},
+                     cells[side][code]);
+    }
+  }
+  return out;
+}
+
+MetricFamily distribution(Metric metric, const Distribution& cells) {
+  MetricFamily out = family(metric);
+  if (cells.count() > 0) add_series(out, {}).histogram = histogram_of(cells);
+  return out;
+}
+
 MetricFamily counter(Metric metric, const Counter& cell) {
   MetricFamily out = family(metric);
   add_counter(out, {}, value_of(cell));
@@ -180,6 +207,7 @@ Metrics::Cells::Cells(std::span<const std::string> route_names,
                       UpstreamLabels upstream_labels)
     : rejections(rejection_words.begin(), rejection_words.end()),
       rejected(rejection_words.size()),
+      http2_queued(queued_bounds),
       by_upstream(std::move(upstream_labels)),
       budget_family(register_gauge(registry, Metric::budget_available)),
       circuit_family(register_gauge(registry, Metric::circuit_state)),
@@ -219,16 +247,6 @@ MetricFamily Metrics::Cells::rejections_by_cause() const {
 std::vector<MetricFamily> Metrics::Cells::Collect() const {
   RouteFamilies by_route;
   for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(routes[i].name, routes[i].cells);
-  MetricFamily upstream_connections = family(Metric::upstream_connections);
-  for (std::size_t i = 0; i < upstreams.size(); ++i) {
-    add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
-  }
-  MetricFamily replay = family(Metric::replay_bytes);
-  MetricFamily replay_limit = family(Metric::replay_limit_bytes);
-  for (std::size_t i = 0; i < replay_words.size(); ++i) {
-    add_gauge(replay, {{"store", std::string(replay_words[i])}}, replay_bytes[i].load());
-    add_gauge(replay_limit, {{"store", std::string(replay_words[i])}}, replay_limits[i].load());
-  }
   const auto gauge = [](Metric metric, const Level& level) {
     MetricFamily one = family(metric);
     add_gauge(one, {}, level.load());
@@ -251,11 +269,16 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.request_bytes,
       by_route.response_bytes,
       by_route.hedges,
-      replay,
-      replay_limit,
+      gauges(Metric::replay_bytes, "store", replay_words, replay_bytes),
+      gauges(Metric::replay_limit_bytes, "store", replay_words, replay_limits),
       attempts_by_upstream(),
       attempt_durations_by_upstream(),
-      upstream_connections,
+      gauges(Metric::upstream_connections, "state", upstream_words, upstreams),
+      gauges(Metric::http2_connections, "side", side_words, http2_connections),
+      gauges(Metric::http2_streams, "side", side_words, http2_streams),
+      codes_by_side(Metric::http2_goaways, http2_goaways),
+      codes_by_side(Metric::http2_resets, http2_resets),
+      distribution(Metric::http2_queued, http2_queued),
       gauge(Metric::client_connections, client_connections),
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::streams, "protocol", protocol_words, streams),

@@ -87,7 +87,12 @@ inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 inline constexpr auto& limit_words = policy::names_of<LimitHit>;
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
+inline constexpr auto& side_words = policy::names_of<Http2Side>;
+inline constexpr auto& http2_code_words = policy::names_of<Http2CodeWord>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
+
+/// Counts of frames with an error code of HTTP/2, by side and code.
+using Http2CodeCounts = std::array<std::array<Counter, http2_code_words.size()>, side_words.size()>;
 
 /// A route's name and its counters.
 struct RouteCount {
@@ -121,6 +126,11 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Counter, lookup_words.size()> lookups{};
   std::array<Counter, limit_words.size()> limits{};
   std::array<Level, upstream_words.size()> upstreams{};
+  std::array<Level, side_words.size()> http2_connections{};
+  std::array<Level, side_words.size()> http2_streams{};
+  Http2CodeCounts http2_goaways{};
+  Http2CodeCounts http2_resets{};
+  Distribution http2_queued;
   UpstreamTable by_upstream;
   std::array<Counter, reload_words.size()> reloads{};
   Level last_reload_succeeded{1};  ///< 1 if the last reload succeeded, else 0; the start counts as a reload

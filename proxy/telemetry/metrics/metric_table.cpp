@@ -63,6 +63,21 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Limit of the bytes held for retries: the current `limits.replay_memory` and `limits.replay_disk`."},
     {Metric::upstream_connections, "reprise_upstream_connections", Type::Gauge, "state",
      "Open upstream connections: active or idle."},
+    {Metric::http2_connections, "reprise_http2_connections", Type::Gauge, "side",
+     "Open HTTP/2 connections by side: upstream, client. Those to upstreams are also in "
+     "`reprise_upstream_connections`."},
+    {Metric::http2_streams, "reprise_http2_streams", Type::Gauge, "side",
+     "Open HTTP/2 streams by side: each carries one request."},
+    {Metric::http2_goaways, "reprise_http2_goaways_total", Type::Counter, "side, code",
+     "GOAWAY frames that arrived, by side and error code: `no_error` if the connection ends regularly. A "
+     "code "
+     "that RFC 9113 does not list is `other`."},
+    {Metric::http2_resets, "reprise_http2_resets_total", Type::Counter, "side, code",
+     "RST_STREAM frames that arrived, by side and error code. Labels as for `reprise_http2_goaways_total`."},
+    {Metric::http2_queued, "reprise_http2_queued_seconds", Type::Histogram, "",
+     "Time for which attempts waited for an HTTP/2 stream, because the upstream allowed no further stream "
+     "and "
+     "`pool.http2_connections` was reached. Attempts that did not wait are not counted."},
     {Metric::client_connections, "reprise_client_connections", Type::Gauge, "", "Open client connections."},
     {Metric::tunnels, "reprise_tunnels_total", Type::Counter, "outcome",
      "Ended tunnels (CONNECT, SOCKS, redirected, upgraded by a 101): closed, broken, idle, drained, denied; "

@@ -267,6 +267,26 @@ void Metrics::upstream_changed(UpstreamState state, int by) {
   cells_->upstreams[static_cast<std::size_t>(state)].fetch_add(by, std::memory_order_relaxed);
 }
 
+void Metrics::http2_connections_changed(Http2Side side, int by) {
+  cells_->http2_connections[static_cast<std::size_t>(side)].fetch_add(by, std::memory_order_relaxed);
+}
+
+void Metrics::http2_streams_changed(Http2Side side, int by) {
+  cells_->http2_streams[static_cast<std::size_t>(side)].fetch_add(by, std::memory_order_relaxed);
+}
+
+void Metrics::count_http2_goaways(Http2Side side, Http2CodeWord code, std::uint64_t number) {
+  cells_->http2_goaways[static_cast<std::size_t>(side)][static_cast<std::size_t>(code)].fetch_add(
+      number, std::memory_order_relaxed);
+}
+
+void Metrics::count_http2_resets(Http2Side side, Http2CodeWord code, std::uint64_t number) {
+  cells_->http2_resets[static_cast<std::size_t>(side)][static_cast<std::size_t>(code)].fetch_add(
+      number, std::memory_order_relaxed);
+}
+
+void Metrics::count_http2_wait(policy::Duration wait) { cells_->http2_queued.observe(seconds(wait)); }
+
 void Metrics::replay_bytes_changed(ReplayMedium medium, std::int64_t by) {
   cells_->replay_bytes[static_cast<std::size_t>(medium)].fetch_add(by, std::memory_order_relaxed);
 }
@@ -288,6 +308,8 @@ void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
 void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::State state) {
   cells_->circuit_family.Add({{"upstream", std::string(upstream)}}).Set(static_cast<double>(state));
 }
+
+std::string_view word(Http2CodeWord code) { return http2_code_words[static_cast<std::size_t>(code)]; }
 
 std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
 
@@ -327,6 +349,9 @@ Metrics::Totals Metrics::totals() const {
   };
   totals.upstream_active = level(UpstreamState::active);
   totals.upstream_idle = level(UpstreamState::idle);
+  constexpr auto to_upstreams = static_cast<std::size_t>(Http2Side::upstream);
+  totals.http2_connections = cells_->http2_connections[to_upstreams].load(std::memory_order_relaxed);
+  totals.http2_streams = cells_->http2_streams[to_upstreams].load(std::memory_order_relaxed);
   return totals;
 }
 

@@ -41,6 +41,29 @@ std::string_view word(Interception);
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 /// States of an upstream connection: the label `state` of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
+/// The other end of an HTTP/2 connection: the label `side`.
+enum class Http2Side : std::uint8_t { upstream, client };
+/// Error codes of HTTP/2 (RFC 9113 7) in the order of their numbers, and `other` for all further codes: the
+/// label `code`.
+enum class Http2CodeWord : std::uint8_t {
+  no_error,
+  protocol_error,
+  internal_error,
+  flow_control_error,
+  settings_timeout,
+  stream_closed,
+  frame_size_error,
+  refused_stream,
+  cancel,
+  compression_error,
+  connect_error,
+  enhance_your_calm,
+  inadequate_security,
+  http_1_1_required,
+  other,
+};
+/// Returns the metric label: the enumerator's name.
+std::string_view word(Http2CodeWord);
 /// The limit that ended a connection or rejected a client: the label of `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
   connection_limit,  // 503 on arrival: limits.connections is reached
@@ -135,6 +158,12 @@ class Metrics {
   void client_connected();
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
+  void http2_connections_changed(Http2Side, int by);
+  void http2_streams_changed(Http2Side, int by);
+  void count_http2_goaways(Http2Side, Http2CodeWord, std::uint64_t number = 1);
+  void count_http2_resets(Http2Side, Http2CodeWord, std::uint64_t number = 1);
+  /// Counts an attempt that had to wait for an HTTP/2 stream.
+  void count_http2_wait(policy::Duration);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
   /// Sets the time in seconds until the first certificate with that use expires; absent if there is no such
@@ -157,6 +186,7 @@ class Metrics {
     std::int64_t client_connections = 0;
     std::int64_t upstream_active = 0, upstream_idle = 0;  ///< number of connections
     std::uint64_t tunnels = 0;  ///< tunnels that ended, except those whose requests were served one by one
+    std::int64_t http2_connections = 0, http2_streams = 0;  ///< to upstreams
   };
   Totals totals() const;
 

@@ -147,7 +147,8 @@ json::object totals_of(const Metrics::Totals& totals) {
           {"rejected", totals.rejected},
           {"tunnels", totals.tunnels},
           {"client_connections", totals.client_connections},
-          {"upstream_connections", {{"active", totals.upstream_active}, {"idle", totals.upstream_idle}}}};
+          {"upstream_connections", {{"active", totals.upstream_active}, {"idle", totals.upstream_idle}}},
+          {"upstream_http2", {{"connections", totals.http2_connections}, {"streams", totals.http2_streams}}}};
 }
 
 }  // namespace
