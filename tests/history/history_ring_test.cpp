@@ -74,6 +74,27 @@ TEST(HistoryRing, stored_request_is_read_back_unchanged) {
   EXPECT_TRUE(told->attempts[1].reused);
 }
 
+TEST(HistoryRing, M107_facts_about_http2_are_read_back) {
+  ScriptedRequest request("http2", "POST", "/v1/orders");
+  request.attempt(excluded_by_goaway(), 1, {true, {}, Reason::stale_connection}).over_http2();
+  request.attempt(stream_reset("cancel"), 5, retry_in(milliseconds(200), Reason::retryable_failure))
+      .over_http2(milliseconds(30));
+  request.attempt(status(200), 5, stop(Reason::success)).ends(Ending::complete, 200);
+  HistoryRing ring(64 * 1024);
+  keep(ring, request, 42);
+
+  const auto told = ring.find(std::uint64_t{42});
+  ASSERT_TRUE(told);
+  ASSERT_EQ(told->attempts.size(), 3U);
+  EXPECT_TRUE(told->attempts[0].http2);
+  EXPECT_TRUE(std::get<policy::Failed>(told->attempts[0].outcome).unprocessed);
+  EXPECT_EQ(told->attempts[1].queued, milliseconds(30));
+  const auto& reset = std::get<policy::Failed>(told->attempts[1].outcome);
+  EXPECT_EQ(policy::reset_code(reset), "cancel");
+  EXPECT_FALSE(reset.unprocessed);
+  EXPECT_FALSE(told->attempts[2].http2);
+}
+
 TEST(HistoryRing, every_number_and_text_of_a_record_is_read_back) {
   const ScriptedRequest request = retried("/v1/x");
   ExchangeRecord record = request.record();

@@ -145,6 +145,24 @@ TEST(AddressText, address_text_is_host_and_port_with_brackets_for_ipv6) {
   EXPECT_EQ(text_of(address), "[2001:db8::1]:443");
 }
 
+TEST(StoryJson, M107_attempts_over_http2_are_marked) {
+  HistoryRing ring(64 * 1024);
+  ScriptedRequest request("http2", "POST", "/x");
+  request.attempt(stream_reset("cancel"), 5, retry_in(milliseconds(2), Reason::retryable_failure))
+      .over_http2(milliseconds(30));
+  request.attempt(status(200), 5, stop(Reason::success)).ends(Ending::complete, 200);
+  ExchangeRecord record = request.record();
+  record.number = 7;
+  ring.keep(record, true);
+  const json::object story = story_json(*ring.find(std::uint64_t{7}), "");
+  const json::array& attempts = story.at("attempts").as_array();
+  EXPECT_EQ(attempts[0].at("http"), "2");
+  EXPECT_EQ(attempts[0].at("reset_code"), "cancel");
+  EXPECT_EQ(attempts[0].at("queued_ms").as_double(), 30);
+  for (const char* name : {"http", "reset_code", "queued_ms"})
+    EXPECT_FALSE(attempts[1].as_object().contains(name)) << name;
+}
+
 TEST(StoryJson, history_is_valid_json_for_hostile_client_input) {
   HistoryRing ring(64 * 1024);
   ScriptedRequest nasty("nasty", "G\x1b[31mT", "/\"\\\x01\xff</script>");

@@ -52,7 +52,7 @@ StatusFacts facts() {
   return out;
 }
 
-Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5, 0, 0, 8}; }
+Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5, 0, 0, 8, 2, 7}; }
 
 TEST(Status, status_json_matches_the_golden_file) {
   expect_golden("status.json", status_json(facts(), settings_with_routes(), totals()));
@@ -76,6 +76,8 @@ TEST(Status, status_json_reports_the_current_state_and_configuration) {
   EXPECT_TRUE(routes[1].at("deadline_seconds").is_null());
   EXPECT_EQ(routes[2].at("max_attempts").as_int64(), 6);
   EXPECT_EQ(document.at("totals").at("recovered").as_int64(), 2);
+  EXPECT_EQ(document.at("totals").at("upstream_http2").at("connections").as_int64(), 2);
+  EXPECT_EQ(document.at("totals").at("upstream_http2").at("streams").as_int64(), 7);
 }
 
 StatusFacts busy() {

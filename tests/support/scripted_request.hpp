@@ -42,6 +42,12 @@ class ScriptedRequest {
     ledger_.reason = verdict.reason;
     return *this;
   }
+  /// Marks the last attempt as one over HTTP/2. `queued`: how long it waited for a stream.
+  ScriptedRequest& over_http2(milliseconds queued = {}) {
+    ledger_.back().http2 = true;
+    ledger_.back().queued = queued;
+    return *this;
+  }
   ScriptedRequest& ends(Ending ending, int status) {
     record_.ending = ending;
     record_.status = status;
@@ -116,6 +122,18 @@ inline policy::Outcome status(int code, policy::Duration retry_after) {
 }
 inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
   return policy::Failed{stage, cause};
+}
+/// Returns the failure of a stream that was reset with that code.
+inline policy::Outcome stream_reset(std::string_view code) {
+  policy::Failed failed{policy::Stage::await_head, policy::Cause::stream_reset};
+  failed.why = code;
+  return failed;
+}
+/// Returns the failure of a stream that a GOAWAY excludes.
+inline policy::Outcome excluded_by_goaway() {
+  policy::Failed failed{policy::Stage::await_head, policy::Cause::goaway};
+  failed.unprocessed = true;
+  return failed;
 }
 inline policy::Verdict retry_in(milliseconds delay, policy::Reason reason) { return {true, delay, reason}; }
 inline policy::Verdict stop(policy::Reason reason) { return {false, {}, reason}; }
@@ -195,6 +213,20 @@ inline void add_limited_stories(std::vector<ScriptedRequest>& all) {
           .bytes(0, 3));
 }
 
+inline void add_http2_stories(std::vector<ScriptedRequest>& all) {
+  using policy::Reason;
+  all.push_back(ScriptedRequest("http2", "POST", "/v1/orders")
+                    .route(1)
+                    .host("orders.internal", 8080)
+                    .attempt(excluded_by_goaway(), 2, {true, {}, Reason::stale_connection}, true)
+                    .over_http2()
+                    .attempt(stream_reset("cancel"), 7, stop(Reason::not_idempotent))
+                    .over_http2(milliseconds(30))
+                    .ends(Ending::complete, 502)
+                    .bytes(64, 0)
+                    .own_response());
+}
+
 inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
   using policy::Reason;
   all.push_back(ScriptedRequest("tunnel", "CONNECT", "")
@@ -223,6 +255,7 @@ inline std::vector<ScriptedRequest> all_stories() {
   std::vector<ScriptedRequest> all;
   add_short_stories(all);
   add_limited_stories(all);
+  add_http2_stories(all);
   add_strange_stories(all);
   return all;
 }

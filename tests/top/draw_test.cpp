@@ -103,6 +103,22 @@ TEST(Draw, page_of_one_request_matches_the_golden_file_and_can_be_scrolled) {
   EXPECT_NE(screen_of(watch, gone, look_of(80, 24, utf8())).find("no longer"), std::string::npos);
 }
 
+TEST(Draw, M113_http2_connections_and_attempts_over_http2_are_shown) {
+  std::string json = after_json();
+  const std::string from = R"("upstream_connections":)";
+  json.replace(json.find(from), from.size(), R"("upstream_http2":{"connections":1,"streams":4},)" + from);
+  const Watch watch = seen(json, utf8(), R"([{"id":"1-2e","route":"payments","reason":"success","attempts":[
+ {"n":1,"address":"192.0.2.7:443","http":"2","stage":"await_head","error":"stream_reset","reset_code":"cancel",
+  "ms":200,"queued_ms":30,"reused":false,"reason":"retryable_failure","retry":true}]}])");
+  EXPECT_NE(screen_of(watch, {}, look_of(120, 24, utf8())).find("HTTP/2: 1 connection, 4 streams"),
+            std::string::npos);
+  const std::string page = screen_of(watch, on(Page::story), look_of(160, 24, utf8()));
+  EXPECT_NE(
+      page.find("192.0.2.7:443, HTTP/2, 30ms in the queue for a stream; stream_reset (cancel) in stage"),
+      std::string::npos)
+      << page;
+}
+
 TEST(Draw, page_of_upstreams_and_configuration_matches_the_golden_file) {
   expect_golden("upstreams-80x24.txt",
                 screen_of(seen(after_json(troubled), utf8()), on(Page::upstreams), look_of(80, 24, utf8())));

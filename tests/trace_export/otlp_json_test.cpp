@@ -226,6 +226,20 @@ TEST_F(OtlpJsonTest, span_of_an_attempt_contains_the_address_and_port_of_its_pee
   EXPECT_TRUE(attributes(all[1]).contains("network.peer.address=127.0.0.1"));
 }
 
+TEST_F(OtlpJsonTest, M107_span_of_an_attempt_over_http2_has_version_code_and_queue) {
+  ScriptedRequest request("http2", "POST", "/x");
+  request.attempt(telemetry::stream_reset("cancel"), 5, telemetry::stop(Reason::not_idempotent))
+      .over_http2(milliseconds(30));
+  request.attempt(telemetry::status(200), 5, telemetry::stop(Reason::success));
+  const json::array all = spans(story_of(request.ends(telemetry::Ending::complete, 200).record()));
+  const std::set<std::string> first = attributes(all[1]);
+  for (const char* one : {"network.protocol.version=2", "reprise.reset_code=cancel",
+                          "error.type=stream_reset", "reprise.queued_ms=doubleValue 3E1"})
+    EXPECT_TRUE(first.contains(one)) << one;
+  for (const std::string& one : attributes(all[2]))
+    EXPECT_EQ(one.find("network.protocol"), std::string::npos);
+}
+
 TEST_F(OtlpJsonTest, batch_can_contain_the_spans_of_many_requests) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))

@@ -39,6 +39,8 @@ struct StoredAttempt {
   std::uint64_t sent_bytes;
   std::int64_t started, ended, wait, delay, lowest, highest;
   std::int64_t hint;  ///< -1: none
+  std::int64_t queued;
+  std::string_view reset_code;  ///< static lifetime, as that of `Failed::why`
   std::uint32_t number;
   float budget_left;
   policy::UpstreamAddress address;
@@ -46,7 +48,7 @@ struct StoredAttempt {
   policy::Stage stage;
   policy::Cause cause;
   policy::Reason reason;
-  bool retry, reused, may_have_sent, said_no, from_reprise, body_listed;
+  bool retry, reused, may_have_sent, said_no, from_reprise, body_listed, http2, unprocessed;
 };
 
 static_assert(std::is_trivially_copyable_v<StoredRequest> && std::is_trivially_copyable_v<StoredAttempt>);
@@ -60,6 +62,8 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   to.may_have_sent = entry.attempt.sent == policy::Sent::maybe;
   to.address = entry.address;
   to.sent_bytes = entry.sent_bytes;
+  to.http2 = entry.http2;
+  to.queued = entry.queued.count();
   to.started = (entry.started - begun).count();
   to.ended = (entry.ended - begun).count();
   to.wait = entry.attempt.wait.count();
@@ -80,6 +84,8 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
     to.stage = failed.stage;
     to.cause = failed.cause;
+    to.reset_code = policy::reset_code(failed);
+    to.unprocessed = failed.unprocessed;
   }
   return to;
 }
@@ -91,6 +97,8 @@ HistoryAttempt decoded(const StoredAttempt& from) {
   to.may_have_sent = from.may_have_sent;
   to.address = from.address;
   to.sent_bytes = from.sent_bytes;
+  to.http2 = from.http2;
+  to.queued = policy::Duration(from.queued);
   to.started = policy::Duration(from.started);
   to.ended = policy::Duration(from.ended);
   to.wait = policy::Duration(from.wait);
@@ -98,7 +106,10 @@ HistoryAttempt decoded(const StoredAttempt& from) {
   to.bounds = {policy::Duration(from.lowest), policy::Duration(from.highest)};
   to.budget_left = from.budget_left;
   if (from.status == 0) {
-    to.outcome = policy::Failed{from.stage, from.cause};
+    policy::Failed failed{from.stage, from.cause};
+    failed.why = from.reset_code;
+    failed.unprocessed = from.unprocessed;
+    to.outcome = failed;
     return to;
   }
   policy::Responded responded{from.status, {}, from.body_listed};

@@ -22,6 +22,7 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     out["stage"] = policy::word(failed->stage);
     out["error"] = policy::word(failed->cause);
+    add_text(out, "reset_code", policy::reset_code(*failed));
     return;
   }
   const auto& responded = std::get<policy::Responded>(outcome);
@@ -35,10 +36,12 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
 json::object attempt_json(const HistoryAttempt& attempt) {
   json::object out{{"n", attempt.number}};
   if (attempt.address.known()) out["address"] = text_of(attempt.address);
+  if (attempt.http2) out["http"] = "2";
   add_outcome(out, attempt.outcome);
   out["at_ms"] = in_milliseconds(attempt.started);
   out["ms"] = in_milliseconds(attempt.ended - attempt.started);
   out["wait_ms"] = in_milliseconds(attempt.wait);
+  if (attempt.queued > policy::Duration::zero()) out["queued_ms"] = in_milliseconds(attempt.queued);
   out["reused"] = attempt.reused;
   out["may_have_sent"] = attempt.may_have_sent;
   out["sent_bytes"] = attempt.sent_bytes;

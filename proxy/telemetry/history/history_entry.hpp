@@ -19,7 +19,9 @@ struct HistoryAttempt {
   bool may_have_sent = false;
   policy::UpstreamAddress address;
   std::uint64_t sent_bytes = 0;  ///< bytes of head and body that the kernel accepted
-  policy::Outcome outcome;       ///< without `Failed::why`
+  bool http2 = false;            ///< the attempt used HTTP/2
+  policy::Duration queued{};     ///< how long the attempt waited for an HTTP/2 stream
+  policy::Outcome outcome;       ///< `Failed::why` is set only for `stream_reset`
   policy::Duration started{};
   policy::Duration ended{};
   policy::Duration wait{};  ///< time waited before the attempt

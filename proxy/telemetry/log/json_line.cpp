@@ -45,15 +45,19 @@ void append_attempt(Line& out, const policy::LedgerEntry& entry) {
   }
   if (entry.address.known())
     append_endpoint<dialect, Field::upstream, Field::upstream_port>(out, text_of(entry.address));
+  if (entry.http2) to.template word<Field::http_version>("2");
   if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
     to.template word<Field::stage>(policy::word(failed->stage));
     to.template word<Field::error>(policy::word(failed->cause));
+    if (const std::string_view code = policy::reset_code(*failed); !code.empty())
+      to.template word<Field::reset_code>(code);
   } else {
     to.template name<Field::attempt_status>();
     append_number(out, std::int64_t{std::get<policy::Responded>(entry.outcome).status});
   }
   to.template span<Field::attempt_took>(entry.ended - entry.started);
   to.template span<Field::wait>(entry.attempt.wait);
+  if (entry.queued > policy::Duration::zero()) to.template span<Field::queued>(entry.queued);
   to.template word<Field::attempt_reason>(policy::word(entry.verdict.reason));
   if (entry.verdict.reason == policy::Reason::observe_only)
     to.template span<Field::would_wait>(entry.verdict.delay);

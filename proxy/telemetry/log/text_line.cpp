@@ -63,7 +63,10 @@ std::string target_of(const ExchangeRecord& record, std::string_view route, conf
 
 std::string outcome_text(const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
-    return std::string(policy::word(failed->cause));
+    std::string text(policy::word(failed->cause));
+    if (const std::string_view code = policy::reset_code(*failed); !code.empty())
+      text.append("(").append(code).append(")");
+    return text;
   }
   return fmt::to_string(std::get<policy::Responded>(outcome).status);
 }

@@ -122,6 +122,7 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     to.text("reprise.stage", word(failed->stage));
     if (failed->cause == policy::Cause::cancelled) return false;
     to.text("error.type", word(failed->cause));
+    to.text("reprise.reset_code", policy::reset_code(*failed));
     return true;
   }
   const auto& responded = std::get<policy::Responded>(outcome);
@@ -141,11 +142,13 @@ void append_attempt_span(std::string& out, const SpanHead& head, const HistoryEn
   add_request(to, story);
   to.text("url.full", url_of(story));
   add_peer(to, attempt.address);
+  if (attempt.http2) to.text("network.protocol.version", "2");
   if (attempt.number > 1) to.whole("http.request.resend_count", std::int64_t{attempt.number} - 1);
   const bool error = add_outcome(to, attempt.outcome);
   to.text("reprise.reason", policy::word(attempt.verdict.reason));
   to.flag("reprise.retry", attempt.verdict.retry);
   to.milliseconds("reprise.wait_ms", attempt.wait);
+  if (attempt.queued > policy::Duration::zero()) to.milliseconds("reprise.queued_ms", attempt.queued);
   to.flag("reprise.reused", attempt.reused);
   to.flag("reprise.may_have_sent", attempt.may_have_sent);
   to.close();

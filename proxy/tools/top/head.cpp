@@ -65,6 +65,10 @@ std::vector<Line> pools(const Status& status) {
   first.add(fmt::format("{} active, {} idle", status.upstream_active.value_or(0),
                         status.upstream_idle.value_or(0)));
   std::vector<Line> items{std::move(first)};
+  if (status.http2_connections > 0)
+    items.emplace_back(fmt::format("HTTP/2: {} connection{}, {} stream{}", status.http2_connections,
+                                   status.http2_connections == 1 ? "" : "s", status.http2_streams,
+                                   status.http2_streams == 1 ? "" : "s"));
   const Troubles troubles = troubles_of(status);
   const auto add = [&items](std::size_t count, std::string_view what, std::string_view none, Style style) {
     if (count == 0) {

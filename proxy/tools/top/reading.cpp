@@ -72,6 +72,10 @@ void read_totals(const Members& of, Status& status) {
   status.rejected = of.count("rejected");
   status.tunnels = of.count("tunnels");
   status.clients = of.whole("client_connections").value_or(0);
+  if (const auto http2 = of.object("upstream_http2")) {
+    status.http2_connections = http2->whole("connections").value_or(0);
+    status.http2_streams = http2->whole("streams").value_or(0);
+  }
   const auto connections = of.object("upstream_connections");
   if (!connections) return;
   status.upstream_active = connections->whole("active");
@@ -110,6 +114,9 @@ AttemptReading attempt_in(const Members& of) {
   attempt.status = static_cast<int>(std::min<std::uint64_t>(of.count("status"), 999));
   attempt.stage = of.text("stage");
   attempt.error = of.text("error");
+  attempt.reset_code = of.text("reset_code");
+  attempt.http = of.text("http");
+  attempt.queued = of.number_or_0("queued_ms");
   attempt.at = of.number_or_0("at_ms");
   attempt.took = of.number_or_0("ms");
   attempt.wait = of.number_or_0("wait_ms");

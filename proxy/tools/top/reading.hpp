@@ -80,6 +80,8 @@ struct Status {
   std::int64_t clients = 0;
   std::optional<std::int64_t> upstream_active;  ///< number of upstream connections in use
   std::optional<std::int64_t> upstream_idle;
+  std::int64_t http2_connections = 0;  ///< number of HTTP/2 connections to upstreams
+  std::int64_t http2_streams = 0;
 };
 
 /// One attempt of a request. Times are in milliseconds.
@@ -89,7 +91,10 @@ struct AttemptReading {
   int status = 0;     ///< 0 if there was no response
   std::string stage;  ///< stage at which the attempt failed
   std::string error;
-  double at = 0;  ///< start of the attempt, counted from the request head
+  std::string reset_code;  ///< error code of the RST_STREAM that ended the attempt; may be empty
+  std::string http;        ///< HTTP version of the attempt if it is not HTTP/1
+  double queued = 0;       ///< time waited for an HTTP/2 stream
+  double at = 0;           ///< start of the attempt, counted from the request head
   double took = 0;
   double wait = 0;  ///< wait before the attempt
   bool reused = false;

@@ -28,8 +28,10 @@ Style style_of_ending(const RequestReading& story) {
 }
 
 std::string outcome_text(const AttemptReading& attempt) {
-  std::string text = attempt.status != 0 ? std::to_string(attempt.status)
-                                         : fmt::format("{} in stage {}", attempt.error, attempt.stage);
+  const std::string code = attempt.reset_code.empty() ? "" : " (" + attempt.reset_code + ")";
+  std::string text = attempt.status != 0
+                         ? std::to_string(attempt.status)
+                         : fmt::format("{}{} in stage {}", attempt.error, code, attempt.stage);
   return text + fmt::format(" after {}, {} bytes sent", milliseconds(attempt.took), attempt.sent_bytes);
 }
 
@@ -47,7 +49,9 @@ std::string what_then(const AttemptReading& attempt) {
 void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Display& display) {
   std::string text = "at " + milliseconds(attempt.at) + ": ";
   text += attempt.address.empty() ? "no connection opened" : attempt.address;
+  if (!attempt.http.empty()) text += ", HTTP/" + attempt.http;
   if (attempt.reused) text += ", reused connection";
+  if (attempt.queued > 0) text += fmt::format(", {} in the queue for a stream", milliseconds(attempt.queued));
   append_row(lines, fmt::format("attempt {}", attempt.number),
              text + "; " + outcome_text(attempt) + "; " + what_then(attempt), display);
 }

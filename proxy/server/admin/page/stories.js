@@ -20,7 +20,8 @@ function verdictOf(story) {
 function attemptsOf(story) { return story.attempts.length + (story.attempts_left_out || 0); }
 
 function outcomeOf(attempt) {
-  return attempt.status !== undefined ? String(attempt.status) : `${words(attempt.stage)}: ${words(attempt.error)}`;
+  const code = attempt.reset_code === undefined ? "" : ` (${words(attempt.reset_code)})`;
+  return attempt.status !== undefined ? String(attempt.status) : `${words(attempt.stage)}: ${words(attempt.error)}${code}`;
 }
 
 // Returns the outcome, short enough for a bar.
@@ -81,7 +82,8 @@ function attemptRow(attempt) {
   const bounds = attempt.delay_highest_ms === undefined ? ""
       : ` (drawn from ${spanText(attempt.delay_lowest_ms || 0)} to ${spanText(attempt.delay_highest_ms)})`;
   const next = attempt.retry ? `retried${delay ? " after " + delay + bounds : " at once"}` : "no retry";
-  const facts = [attempt.address || "not dialled", attempt.reused ? "reused connection" : null,
+  const facts = [attempt.address || "not dialled", attempt.http === undefined ? null : `HTTP/${attempt.http}`,
+                 attempt.queued_ms === undefined ? null : `${spanText(attempt.queued_ms)} in the queue for a stream`, attempt.reused ? "reused connection" : null,
                  attempt.may_have_sent ? `${bytesText(attempt.sent_bytes)} sent` : "nothing sent",
                  attempt.retry_after_ms === undefined ? null : `Retry-After ${spanText(attempt.retry_after_ms)}`,
                  attempt.budget_left === undefined ? null : `budget left for ${count(attempt.budget_left)} retries`];

@@ -11,6 +11,12 @@ const UPSTREAM_COLUMNS = [
 
 const CIRCUITS = {closed: ["closed", ""], half_open: ["probing", "tag warn"], open: ["open", "tag bad"]};
 
+// Returns the number of HTTP/2 connections and streams; nothing if there is no connection.
+function http2Text(http2) {
+  if (!http2 || http2.connections === 0) return "";
+  return `; HTTP/2: ${count(http2.connections)} connections, ${count(http2.streams)} streams`;
+}
+
 class Upstreams {
   constructor() {
     this.table = new Table("Upstreams", UPSTREAM_COLUMNS, {key: "rate", down: true}, byId("upstreams-all"));
@@ -38,7 +44,7 @@ class Upstreams {
     byId("upstreams-none").hidden = known.length > 0;
     this.table.node.hidden = known.length === 0;
     const pool = totals.upstream_connections || {active: 0, idle: 0};
-    say(byId("pools"), `${this.table.note()}Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
+    say(byId("pools"), `${this.table.note()}Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle${http2Text(totals.upstream_http2)}; clients: ${count(totals.client_connections)}`);
   }
 
   begin() {
