@@ -7,6 +7,7 @@ import socket
 from client import Client, ask, head_of
 from control import Controlled
 from harness import Reprise, equal
+from http2_upstream import CANCEL, Http2Upstream, code, goaway
 from server import Server
 from tls import authority
 from upstream import Say, Upstream, resumable
@@ -45,7 +46,7 @@ class Trouble:
     """A reprise with upstreams that fail in every way that the metrics count. `play` runs one round of traffic.
     `threads` is the proxy's number of threads."""
 
-    routes = ("shop", "hasty", "copied", "reports", "search", "uploads")
+    routes = ("shop", "hasty", "copied", "reports", "search", "uploads", "framed", "narrow")
 
     def __init__(self, threads=2):
         self.shop = Upstream({
@@ -55,13 +56,14 @@ class Trouble:
         })
         self.hasty, self.copied = Upstream(otherwise=[503]), Upstream(otherwise=[slow_first])
         self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
+        self.framed, self.narrow = Http2Upstream([code(CANCEL), goaway, 200]), Http2Upstream(streams=1)
         self.talker = Server(echo)
         self.collector = Upstream(otherwise=[every_other(Say(400), Say(200, b"{}"))])
         certificate, key = authority().issue(names=(), ends=10, usage="clientAuth")
         hasty = {"deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}
         patient = {"max_attempts": 3, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         self.reprise = Controlled(
-            threads=threads, limits=LIMITS, trace={"otlp": f"http://127.0.0.1:{self.collector.port}"}, shutdown={"grace": "0s"}, timers={"header": "200ms"}, log={"access": False},
+            threads=threads, limits=LIMITS, trace={"otlp": f"http://127.0.0.1:{self.collector.port}"}, shutdown={"grace": "0s"}, timers={"header": "200ms"}, pool={"http2_connections": 1}, log={"access": False},
             defaults={"retry": patient, "replay": {"memory": "256KiB", "disk": "1MiB"}},
             routes=[
                 self.route("shop", budget={"floor": "1000/s"}),
@@ -70,6 +72,8 @@ class Trouble:
                 self.route("reports", budget={"ratio": "0%", "floor": "1/s", "window": "5s"}),
                 self.route("search", circuit={"failures": "50%", "window": "10s", "requests": 6, "open": "10m"}),
                 self.route("uploads", idle_timeout="10m"),
+                self.route("framed", http2="always"),
+                self.route("narrow", http2="always"),
                 {"name": "certified", "match": {"host": "certified.test"}, "tls": {"certificate": certificate, "key": key}},
             ])
         self.stack = contextlib.ExitStack()
@@ -99,6 +103,7 @@ class Trouble:
 
     def play(self):
         self.what_is_retried()
+        self.what_uses_http2()
         self.what_is_refused()
         self.what_is_no_plain_request()
         self.what_is_read_anew()
@@ -111,6 +116,24 @@ class Trouble:
         equal(ask(self.reprise, "GET", f"http://localhost:{self.shop.port}/fine").status, 200)
         equal(ask(self.reprise, "GET", self.copied.url("/slow")).status, 200)
         equal(ask(self.reprise, "DELETE", self.shop.url("/gone")).status, 404)
+
+    def what_uses_http2(self):
+        """Sends requests over HTTP/2 whose attempts are reset, excluded by GOAWAY, or wait for a stream."""
+        equal(ask(self.reprise, "GET", self.framed.url("/")).status, 200)
+        before = self.narrow.requests
+        self.narrow.free.clear()
+        with contextlib.ExitStack() as stack:
+            # More requests than the proxy has threads, so that two of them need the same connection.
+            clients = [stack.enter_context(Client(self.reprise.forward)) for _ in range(3)]
+            for client in clients:
+                url = self.narrow.url("/")
+                client.send(head_of("GET", url, url.split("/")[2]))
+            self.narrow.seen(before + 1)
+            for _ in range(4):
+                equal(ask(self.reprise, "GET", self.shop.url("/fine")).status, 200)
+            self.narrow.free.set()
+            for client in clients:
+                equal(client.read_response("GET").status, 200)
 
     def what_is_refused(self):
         for _ in range(4):

@@ -2,7 +2,8 @@
 writes."""
 import json
 
-from client import Client, ask
+from client import Client, ask, head_of
+from http2_upstream import CANCEL, Http2Upstream, code
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from server import Server
 from test_commands import command
@@ -30,7 +31,22 @@ def first_hangs(connection, request):
     return True
 
 
-def play(reprise, upstream, copied, talker):
+def two_at_once(reprise, upstream, narrow):
+    """Sends two requests to an HTTP/2 upstream that allows one stream. The second one waits for it. The request to
+    `upstream` shows that the proxy, which has one thread, has read both."""
+    url = narrow.url("/narrow")
+    narrow.free.clear()
+    with Client(reprise.forward) as first, Client(reprise.forward) as second:
+        for client in (first, second):
+            client.send(head_of("POST", url, url.split("/")[2], [("Content-Length", "0")]))
+        narrow.seen(1)
+        ask(reprise, "GET", upstream.url("/meanwhile"))
+        narrow.free.set()
+        for client in (first, second):
+            client.read_response("POST")
+
+
+def play(reprise, upstream, copied, talker, narrow):
     """Sends requests that cause every field at least once. Returns the number of requests."""
     ask(reprise, "GET", upstream.url("/again"), fields=[("X-Request-Id", "abc"), ("traceparent", TRACEPARENT)])
     ask(reprise, "BREW", upstream.url("/tea"))
@@ -45,7 +61,8 @@ def play(reprise, upstream, copied, talker):
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x00")
         equal(client.read_to_end(), b"\x00")
-    return 8
+    two_at_once(reprise, upstream, narrow)
+    return 11
 
 
 def lines(reprise, count):
@@ -70,14 +87,16 @@ def test_log_lines_and_the_field_table_have_the_same_fields():
     routes = [{"name": "patient", "match": {"path": "/patient"}, "retry": {**fast, "max_attempts": 40}},
               {"name": "observed", "match": {"path": "/observed"}, "mode": "observe"},
               {"name": "lost", "match": {"path": "/lost"}, "ambiguous": "response"},
+              {"name": "narrow", "match": {"path": "/narrow"}, "http2": "always"},
               {"name": "copied", "match": {"path": "/copied"}, "hedge": {"after": "20ms"}}]
     scripts = {"/again": [503, 200], "/patient": [503], "/observed": [503], "/lost": [LOST, 404]}
     for form in ("json", "otel"):
         table = json.loads(command("log-format", "--format", "json")[1])
         wanted = {(row["in"], row[form]) for row in table if row[form] and row[form] not in NOT_PLAYED}
-        keys = {"log": {"format": form}, "defaults": {"retry": fast, "budget": "off"}, "routes": routes}
-        with Upstream(scripts) as upstream, Upstream({"/copied": [first_hangs]}) as copied, Server(echo_once) as talker, Reprise(**keys) as reprise:
-            count = play(reprise, upstream, copied, talker)
+        keys = {"log": {"format": form}, "defaults": {"retry": fast, "budget": "off"}, "routes": routes, "pool": {"http2_connections": 1}}
+        with Upstream(scripts) as upstream, Upstream({"/copied": [first_hangs]}) as copied, Server(echo_once) as talker, \
+                Http2Upstream([code(CANCEL)], streams=1) as narrow, Reprise(**keys) as reprise:
+            count = play(reprise, upstream, copied, talker, narrow)
             seen = {pair for line in lines(reprise, count) for pair in seen_in(line, form)}
         above = {name for of, name in wanted if of == "every_line"}
         missing = {(of, name) for of, name in wanted if name not in above} - seen

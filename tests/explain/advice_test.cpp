@@ -262,6 +262,26 @@ TEST(Advice, advice_on_a_429_names_the_statuses_with_which_the_upstream_did_noth
   EXPECT_FALSE(says(advised(ask("POST", Responded{503, {}}), policy), "refused"));
 }
 
+TEST(Advice, M69_advice_on_a_refused_stream_names_the_key_that_trusts_the_refusal) {
+  RoutePolicy policy;
+  policy.refused_stream = RefusedStream::doubt;
+  Question question = ask("POST", Failed{Stage::await_head, Cause::stream_refused});
+  EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, policy), "`refused_stream: trust`"));
+  std::get<Failed>(question.outcome).unprocessed = true;
+  question.first.sent = Sent::nothing;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+  EXPECT_FALSE(says(advised(question, policy), "refused_stream"));
+  policy.retry.on.connect = false;
+  EXPECT_TRUE(says(advised(question, policy), "List `connect` under `retry.on`"));
+}
+
+TEST(Advice, M23_advice_on_an_upstream_without_http2_names_the_key) {
+  const Question question = ask("GET", Failed{Stage::tls, Cause::not_http2});
+  EXPECT_EQ(end_of(question, {}), Reason::attempts_spent);
+  EXPECT_TRUE(says(advised(question, {}), "Give the route `http2: auto` or `never`"));
+}
+
 TEST(Advice, advice_says_why_a_request_for_another_protocol_is_not_retried) {
   const RouteTable routes = only({});
   Explanation upgrade = explain(routes, ask("GET", Failed{Stage::await_head, Cause::reset}));

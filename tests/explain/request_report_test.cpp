@@ -94,6 +94,27 @@ TEST(StoryReport, report_shows_hedges_and_stale_connections_and_other_rare_event
     EXPECT_TRUE(has(text, words)) << words << "\n" << text;
 }
 
+TEST(StoryReport, M113_report_shows_which_attempts_used_http2) {
+  ScriptedRequest request("http2", "POST", "/x");
+  request.attempt(excluded_by_goaway(), 1, {true, {}, Reason::stale_connection}, true).over_http2();
+  request.attempt(stream_reset("cancel"), 5, stop(Reason::not_idempotent)).over_http2(milliseconds(30));
+  request.ends(Ending::complete, 502);
+  HistoryEntry story = told(request);
+  for (HistoryAttempt& attempt : story.attempts) {
+    attempt.address.family = policy::UpstreamAddress::Family::v4;
+    attempt.address.bytes = {192, 0, 2, 7};
+    attempt.address.port = 80;
+  }
+  story.attempts[0].sent_bytes = 98;
+  const std::string text = to_text(story, "");
+  for (const char* words :
+       {"192.0.2.7:80, HTTP/2, on a reused connection\n",
+        "goaway in stage await_head after 1ms; 98 bytes sent; the upstream processed nothing\n",
+        "192.0.2.7:80, HTTP/2, after 30ms in the queue for a stream\n",
+        "stream_reset (cancel) in stage await_head after 5ms"})
+    EXPECT_TRUE(has(text, words)) << words << "\n" << text;
+}
+
 std::string line_of(const std::string& text, std::string_view heading) {
   const std::size_t begin = text.find("\n" + std::string(heading));
   const std::size_t end = text.find('\n', begin + 1);

@@ -18,7 +18,7 @@ using std::string;
 
 using play::ledger_of;
 
-TEST(Reply, K2_every_failure_has_its_status_and_proxy_status_error) {
+TEST(Reply, K2_M109_every_failure_has_its_status_and_proxy_status_error) {
   const std::tuple<policy::Cause, int, const char*> expected[] = {
       {policy::Cause::dns_error, 502, "dns_error"},
       {policy::Cause::dns_timeout, 504, "dns_timeout"},
@@ -39,6 +39,11 @@ TEST(Reply, K2_every_failure_has_its_status_and_proxy_status_error) {
       {policy::Cause::reset, 502, "connection_terminated"},
       {policy::Cause::keepalive_lost, 502, "connection_terminated"},
       {policy::Cause::unacknowledged, 502, "connection_terminated"},
+      {policy::Cause::not_http2, 502, "http_protocol_error"},
+      {policy::Cause::stream_refused, 502, "connection_refused"},
+      {policy::Cause::stream_reset, 502, "connection_terminated"},
+      {policy::Cause::goaway, 502, "connection_terminated"},
+      {policy::Cause::http_1_1_required, 502, "http_protocol_error"},
       {policy::Cause::attempt_timeout, 504, "http_response_timeout"},
       {policy::Cause::response_timeout, 504, "http_response_timeout"},
       {policy::Cause::malformed_response, 502, "http_protocol_error"},
@@ -97,6 +102,14 @@ TEST(Reply, error_body_includes_the_tls_library_message) {
   failed.why = "certificate has expired";
   const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
   EXPECT_NE(reply.body.find(" (certificate has expired)\n"), string::npos) << reply.body;
+}
+
+TEST(Reply, M70_error_body_names_the_code_with_which_the_stream_was_reset) {
+  policy::Failed failed{policy::Stage::await_head, policy::Cause::stream_reset};
+  failed.why = "internal_error";
+  const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_idempotent), false, "p");
+  EXPECT_NE(reply.body.find("the upstream reset the HTTP/2 stream (internal_error)\n"), string::npos)
+      << reply.body;
 }
 
 TEST(Reply, error_body_names_the_parent_if_its_certificate_fails_verification) {

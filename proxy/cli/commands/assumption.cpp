@@ -10,11 +10,13 @@
 
 #include "config/keys/keys.hpp"
 #include "config/keys/values.hpp"
+#include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/http/body_rules/response_body_probe.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/retry_hints/hint.hpp"
 #include "proxy/http/retry_hints/signature.hpp"
+#include "proxy/net/io/failure.hpp"
 #include "proxy/policy/match/status_range.hpp"
 
 namespace reprise::cli {
@@ -88,11 +90,49 @@ std::string from_attempt(unsigned attempt) {
   return attempt == 1 ? "every attempt" : "every attempt from " + std::to_string(attempt) + " on";
 }
 
+// Throws BadUse if the command line describes a response, although `option` assumes that none arrives.
+void demand_no_response(const AssumptionArguments& given, const std::string& option) {
+  for (const std::string_view other : {"--response-header", "--response-body"}) {
+    const bool is_used =
+        other == "--response-header" ? !given.response_headers.empty() : !given.response_body.empty();
+    if (is_used)
+      throw BadUse(std::string(other) + " describes a response: use it with --status, not with " + option);
+  }
+}
+
+constexpr auto no_code = static_cast<http::Http2Code>(http::http2_word_count - 1);
+
+http::Http2Code code_of(const std::string& given) {
+  for (std::size_t i = 0; i < http::place_of(no_code); ++i) {
+    const auto code = static_cast<http::Http2Code>(i);
+    if (ascii::same(given, http::word(code))) return code;
+  }
+  throw BadUse("unknown error code " + given + "; the codes are " + reset_codes(", "));
+}
+
+Assumption assume_stream_end(const AssumptionArguments& given, const std::vector<std::string>& headers,
+                             bool tunnel) {
+  const std::string option = given.goaway ? "--goaway" : "--reset";
+  demand_no_response(given, option);
+  if (tunnel) throw BadUse(option + " describes an HTTP/2 stream, and a tunnel has none");
+  using Kind = http::Http2Failure::Kind;
+  Assumption assumed;
+  assumed.stream_end = given.goaway ? http::Http2Failure{Kind::above_last_id, http::Http2Code::no_error}
+                                    : http::Http2Failure{Kind::reset, code_of(given.reset)};
+  assumed.attempt = given.attempt;
+  assumed.words = from_attempt(given.attempt);
+  if (given.goaway) {
+    assumed.words += ": the upstream closes the HTTP/2 connection, and its GOAWAY excludes the request";
+  } else {
+    ascii::append(assumed.words, ": the upstream resets the HTTP/2 stream with the code ",
+                  http::word(assumed.stream_end->code), " before the response head");
+  }
+  assumed.request_headers = headers;
+  return assumed;
+}
+
 Assumption assume_failure(const AssumptionArguments& given, const std::vector<std::string>& headers) {
-  if (!given.response_headers.empty())
-    throw BadUse("--response-header describes a response: use it with --status, not with --failure");
-  if (!given.response_body.empty())
-    throw BadUse("--response-body describes a response: use it with --status, not with --failure");
+  demand_no_response(given, "--failure");
   const policy::FailureWord& failure = failure_of(given.failure);
   Assumption assumed;
   assumed.outcome = failure.example;
@@ -111,8 +151,16 @@ std::string failure_words(std::string_view separator) {
   return words;
 }
 
+std::string reset_codes(std::string_view separator) {
+  std::string words;
+  for (std::size_t i = 0; i < http::place_of(no_code); ++i)
+    ascii::append(words, words.empty() ? "" : separator, http::word(static_cast<http::Http2Code>(i)));
+  return words;
+}
+
 Assumption assume(const AssumptionArguments& given, const std::vector<std::string>& headers, bool tunnel) {
   if (!given.failure.empty()) return assume_failure(given, headers);
+  if (!given.reset.empty() || given.goaway) return assume_stream_end(given, headers, tunnel);
   if (tunnel) throw BadUse("responses inside a tunnel cannot be read: for CONNECT, use --failure connect");
   const int status = given.status.value_or(503);
   if (status < 200 || status > policy::highest_status)
@@ -138,6 +186,13 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
         "\" is malformed, so only the backoff applies: write seconds, such as 30, or an HTTP date.");
   }
   return assumed;
+}
+
+void apply_stream_end(const policy::RoutePolicy& policy, Assumption& assumed) {
+  if (!assumed.stream_end) return;
+  policy::Failed failed{policy::Stage::await_head, net::cause_of(net::error_of(*assumed.stream_end))};
+  forward::describe_stream_failure(assumed.stream_end, policy.refused_stream, failed);
+  assumed.outcome = failed;
 }
 
 void apply_predicates(const policy::RoutePolicy& policy, Assumption& assumed) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/http/http2/upstream_wire.hpp"
 #include "proxy/http/message/head.hpp"
 #include "proxy/policy/decision/route_policy.hpp"
 
@@ -21,6 +22,8 @@ class BadUse : public std::runtime_error {
 struct AssumptionArguments {
   std::optional<int> status;
   std::string failure;  ///< failure to assume, as one of the words of `retry.on`; may be empty
+  std::string reset;    ///< error code of the RST_STREAM that ends each attempt; may be empty
+  bool goaway = false;  ///< a GOAWAY ends each attempt
   std::vector<std::string> response_headers;
   std::string response_body;  ///< name of the file with the response body; may be empty
   unsigned attempt = 1;
@@ -28,6 +31,8 @@ struct AssumptionArguments {
 
 struct Assumption {
   policy::Outcome outcome;
+  /// How the HTTP/2 stream of each attempt ends. The outcome then depends on the route (`apply_stream_end`).
+  std::optional<http::Http2Failure> stream_end;
   unsigned attempt = 1;
   std::string words;  ///< human-readable description of the assumption
   std::vector<std::string> request_headers;
@@ -44,6 +49,12 @@ Assumption assume(const AssumptionArguments&, const std::vector<std::string>& he
 /// Returns the words that `--failure` accepts, joined by `separator`. They are the same as those of
 /// `retry.on`.
 std::string failure_words(std::string_view separator);
+
+/// Returns the error codes that `--reset` accepts, joined by `separator`.
+std::string reset_codes(std::string_view separator);
+
+/// Sets the outcome of an attempt whose stream ends as assumed, on a route with that policy.
+void apply_stream_end(const policy::RoutePolicy&, Assumption&);
 
 /// Sets `body_listed` and `body_refused` of the assumed response according to the predicates in `hold.body`
 /// of the route.

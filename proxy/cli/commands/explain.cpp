@@ -51,6 +51,7 @@ struct Arguments {
   std::string control;
   std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
   std::vector<std::string> headers;
+  bool http2 = false;
   AssumptionArguments assumption;
 };
 
@@ -207,10 +208,25 @@ tools::Question question_of(const Asked& asked, const policy::RoutePolicy& polic
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;
   const auto* failed = std::get_if<policy::Failed>(&assumed.outcome);
-  const bool sent = failed == nullptr || failed->stage >= policy::Stage::send;
+  const bool sent = failed == nullptr || (failed->stage >= policy::Stage::send && !failed->unprocessed);
   question.first.sent = sent ? policy::Sent::maybe : policy::Sent::nothing;
   return question;
 }
+
+// Throws BadUse if a stream is assumed, although the request is not sent over HTTP/2.
+void demand_http2(const tools::ExplainReport& report) {
+  if (report.explanation.http2) return;
+  if (report.route().policy.http2 == policy::UseHttp2::never)
+    throw BadUse("the route " + report.route().name +
+                 " has http2: never, so its requests use no HTTP/2 stream; leave out --reset and --goaway");
+  throw BadUse(
+      "a request that asks for another protocol, or authenticates its connection, is always sent over "
+      "HTTP/1.1; leave out --reset and --goaway");
+}
+
+constexpr const char* http1_note =
+    "After http_1_1_required, requests to this upstream are sent over HTTP/1.1 for 10 minutes, so a second "
+    "attempt cannot fail in this way.";
 
 constexpr const char* upgrade_note =
     "The request offers an upgrade. Any response other than 101 declines it; if a download of such a "
@@ -346,6 +362,7 @@ int explain(Arguments given) {
   report.https = asked.https_words;
   report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
+  apply_stream_end(policy, assumed);
   apply_predicates(policy, assumed);
   if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
     assumed.outcome = closed->failure;
@@ -355,6 +372,8 @@ int explain(Arguments given) {
     report.notes.push_back(std::move(way));
   if (std::string warning = warning_of_method(given.method); !warning.empty())
     report.notes.push_back(std::move(warning));
+  if (assumed.stream_end && assumed.stream_end->code == http::Http2Code::http_1_1_required)
+    report.notes.emplace_back(http1_note);
   if (!assumed.junk_hint.empty()) report.notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
     report.notes.push_back("reprise connects to the upstream over TLS, on port " +
@@ -367,8 +386,10 @@ int explain(Arguments given) {
   report.question = question_of(asked, policy, assumed, json, leaving);
   report.question.total_memory = report.limits.replay_memory_bytes;
   report.question.total_disk = report.limits.replay_disk_bytes;
+  report.question.http2 = given.http2 || assumed.stream_end.has_value();
   if (report.question.body_bytes > 0) report.notes.insert(report.notes.end(), fitted.begin(), fitted.end());
   report.explanation = tools::explain(routes, report.question);
+  if (assumed.stream_end) demand_http2(report);
   std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);
   return exit_ok;
 }
@@ -402,9 +423,24 @@ void add_explain(CLI::App& app, int& code) {
   AssumptionArguments& assumption = given->assumption;
   CLI::Option* status = command->add_option("--status", assumption.status,
                                             "status of the response to every attempt (default 503)");
-  command->add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
-      ->type_name("WORD:{" + failure_words(",") + "}")
-      ->excludes(status);
+  CLI::Option* failure =
+      command->add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
+          ->type_name("WORD:{" + failure_words(",") + "}")
+          ->excludes(status);
+  command->add_flag("--http2", given->http2, "the request uses HTTP/2, unless the route has http2: never");
+  CLI::Option* reset = command
+                           ->add_option("--reset", assumption.reset,
+                                        "HTTP/2: every attempt ends by RST_STREAM with this code, such as "
+                                        "refused_stream")
+                           ->type_name("CODE:{" + reset_codes(",") + "}")
+                           ->excludes(status)
+                           ->excludes(failure);
+  command
+      ->add_flag("--goaway", assumption.goaway,
+                 "HTTP/2: every attempt ends by GOAWAY, and the upstream did not process the request")
+      ->excludes(status)
+      ->excludes(failure)
+      ->excludes(reset);
   CLI::Option* header = command
                             ->add_option("--response-header", assumption.response_headers,
                                          "'Name: value' field of the assumed responses; repeatable")

@@ -22,9 +22,14 @@ std::string names_of(const IdempotencyRule& rule) {
   return names;
 }
 
-// Returns advice about `retry.refused` if the response is a 429, otherwise an empty text. Many services send
-// 429 only for requests that they have not executed.
+// Returns advice about `retry.refused` if the response is a 429, and about `refused_stream` if the upstream
+// refused the stream; otherwise an empty text. Many services send 429 only for requests that they have not
+// executed.
 std::string for_refusal(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::stream_refused && !failed->unprocessed)
+    return "If this upstream refuses a stream only when it did nothing, give the route `refused_stream: "
+           "trust`. Otherwise: ";
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr || responded->status != 429) return {};
   return "If this upstream sends 429 only when it did nothing, give the route `retry: {refused: [429]}`. "
@@ -147,6 +152,11 @@ bool may_have_arrived(const Explanation& explanation) {
   return failed == nullptr || (failed->stage >= Stage::send && explanation.lowest.last.sent == Sent::maybe);
 }
 
+bool is_not_http2(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->cause == Cause::not_http2;
+}
+
 std::string advice_alone(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   switch (reason) {
     case Reason::success:
@@ -204,6 +214,8 @@ std::string retry_word(const Outcome& outcome) {
 std::string advice(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   const bool earlier =
       reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
+  if (is_not_http2(explanation.outcome))
+    return "Give the route `http2: auto` or `never`: this upstream does not speak HTTP/2.";
   std::string text = advice_alone(reason, explanation, policy);
   if (earlier && explanation.facts.idempotent != Idempotency::yes && may_have_arrived(explanation)) {
     text += " That alone is not enough, because the request is not idempotent. " +

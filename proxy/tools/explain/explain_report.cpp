@@ -205,7 +205,28 @@ std::string responding(const ExplainReport& report) {
                      duration_text(policy.response_timeout), why);
 }
 
+// Describes the keys `http2` and `refused_stream` of the route. Empty if the route has the default and the
+// request uses HTTP/1.
+std::string http2(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  if (policy.http2 == policy::UseHttp2::never) return "never: the request is sent over HTTP/1.1";
+  const bool is_always = policy.http2 == policy::UseHttp2::always;
+  if (!report.explanation.http2) {
+    if (!is_always) return {};
+    return "HTTP/1.1 in spite of `http2: always`: the request asks for another protocol or authenticates its "
+           "connection";
+  }
+  std::string text = is_always ? "always: the request is sent over HTTP/2 or fails"
+                               : "auto: the request is sent over HTTP/2, because the client uses it";
+  return text + (policy.refused_stream == policy::RefusedStream::trust
+                     ? "; a refused stream was not processed (refused_stream: trust)"
+                     : "; a refused stream may have been processed (refused_stream: doubt)");
+}
+
 std::string connection(const ExplainReport& report) {
+  if (report.explanation.http2)
+    return "the HTTP/2 connection that this client's connection uses already; else an idle or a fresh one; "
+           "a retry uses another one";
   if (is_repeatable(report))
     return "any idle connection; if it was stale, an immediate retry on a fresh one (stale_connection)";
   return "a fresh one for the first unrepeatable request of a client connection; for later ones, also a "
@@ -295,6 +316,7 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
   limits.push_back({"connect", connecting(report)});
   if (!report.question.tunnel) {
     limits.push_back({"response", responding(report)});
+    if (std::string text = http2(report); !text.empty()) limits.push_back({"http2", std::move(text)});
     limits.push_back({"connection", connection(report)});
   }
   // Omits the circuit and the host pause if the route does not use them, for example in mode `off` or

@@ -43,7 +43,8 @@ struct ReportedLimit {
   std::string_view name;
   std::string text;
 };
-/// Returns the limits that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
+/// Returns the limits that apply to the request (row L20): replay, timeouts, HTTP version, connection,
+/// circuit, host pause.
 std::vector<ReportedLimit> limits_of(const ExplainReport&);
 /// Returns advice for the two reasons with which the request may end: if every wait is as short as possible,
 /// and if every wait is as long as possible. Omits duplicates.

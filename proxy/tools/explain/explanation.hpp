@@ -32,6 +32,7 @@ struct Question {
   /// Time at which the request's signature expires; set even if the route ignores signatures (row E11).
   std::optional<policy::Instant> signature_end;
   bool tunnel = false;  ///< the request is a CONNECT: each attempt only dials, so a repetition is always safe
+  bool http2 = false;   ///< the client uses HTTP/2, so a route with `http2: auto` uses it too
   bool bound =
       false;  ///< credentials are valid for one connection, as with NTLM: the request is never sent twice
   /// explain() computes the members `idempotent` and `safe_method` of the facts; the caller sets the other
@@ -84,6 +85,7 @@ struct Explanation {
   bool held = true;             ///< the request body can be sent again
   bool over_total = false;  ///< the body is not held, and exceeds limits.replay_memory or limits.replay_disk
   bool bound = false;       ///< copy of `Question::bound`
+  bool http2 = false;       ///< the request is sent over HTTP/2
   bool metadata = false;    ///< the host is a metadata service of a cloud, which issues credentials (row N20)
   policy::Facts facts;      ///< the facts as decide() received them
   policy::Outcome outcome;  ///< the outcome as decide() received it

@@ -44,16 +44,28 @@ std::string by_whom(const HistoryEntry& story) {
 std::string where(const HistoryAttempt& attempt) {
   std::string text = telemetry::text_of(attempt.address);
   if (text.empty()) return "no connection opened";
-  return text + (attempt.reused ? ", on a reused connection" : "");
+  if (attempt.http2) text += ", HTTP/2";
+  if (attempt.reused) text += ", on a reused connection";
+  if (attempt.queued > policy::Duration::zero())
+    text += fmt::format(", after {} in the queue for a stream", span(attempt.queued));
+  return text;
+}
+
+std::string failure_text(const policy::Failed& failed) {
+  std::string text(policy::word(failed.cause));
+  if (const std::string_view code = policy::reset_code(failed); !code.empty())
+    text += fmt::format(" ({})", code);
+  return text + fmt::format(" in stage {}", policy::word(failed.stage));
 }
 
 std::string outcome_text(const HistoryAttempt& attempt) {
   const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
   std::string text = failed == nullptr ? std::to_string(std::get<policy::Responded>(attempt.outcome).status)
-                                       : fmt::format("{} in stage {}", policy::word(failed->cause),
-                                                     policy::word(failed->stage));
+                                       : failure_text(*failed);
   text += fmt::format(" after {}", span(attempt.ended - attempt.started));
-  if (attempt.sent_bytes > 0) return text + fmt::format("; {} bytes sent", attempt.sent_bytes);
+  if (attempt.sent_bytes > 0) text += fmt::format("; {} bytes sent", attempt.sent_bytes);
+  if (failed != nullptr && failed->unprocessed) return text + "; the upstream processed nothing";
+  if (attempt.sent_bytes > 0) return text;
   return text + (attempt.may_have_sent ? "; part of the request may have been sent" : "; nothing sent");
 }
 

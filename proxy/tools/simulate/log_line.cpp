@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "proxy/policy/decision/route_policy.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 #include "proxy/policy/match/status_range.hpp"
 
@@ -92,8 +93,10 @@ LoggedAttempt attempt_of(const json::value& value) {
   if (of == nullptr) throw LineError{"\"attempts\" does not have the form of a log of reprise"};
   LoggedAttempt attempt;
   if (of->contains("error")) {
-    attempt.outcome =
-        policy::Failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
+    policy::Failed failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
+    // The log does not say how the route judges a refused stream, so the default is assumed.
+    failed.unprocessed = policy::proves_unprocessed(failed.cause, policy::RefusedStream::trust);
+    attempt.outcome = failed;
   } else {
     policy::Responded responded{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
     responded.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
