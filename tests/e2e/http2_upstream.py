@@ -1,6 +1,8 @@
 """The scripted HTTP/2 upstream. Scripts choose single frames, so it can violate every rule of HTTP/2."""
+import threading
+
 import http2_frames as h2
-from harness import eventually
+from harness import PATIENCE, eventually
 from http2_link import Link
 from tls import TlsUpstream
 from upstream import Say, Upstream
@@ -61,6 +63,26 @@ def closes(link, _):
 
 def aborts(link, _):
     link.abort()
+
+
+def in_turns(*steps):
+    """Returns a step that uses the steps in turns, again and again."""
+    def step(link, request):
+        link.upstream.play_http2(link, request, steps[request.order % len(steps)])
+    return step
+
+
+class Gate:
+    """A step that responds with 200 while the gate is open, and otherwise once it opens. Closing it lets the frames of
+    the connection wait as well."""
+
+    def __init__(self):
+        self.open = threading.Event()
+        self.open.set()
+
+    def __call__(self, link, request):
+        self.open.wait(PATIENCE)
+        link.respond(request, Reply(200))
 
 
 def hangs(_link, _request):

@@ -7,7 +7,8 @@ import socket
 from client import Client, ask, head_of
 from control import Controlled
 from harness import Reprise, equal
-from http2_upstream import CANCEL, Http2Upstream, code, goaway
+from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
+from http2_upstream import Gate, Http2Upstream, excludes, in_turns, resets
 from server import Server
 from tls import authority
 from upstream import Say, Upstream, resumable
@@ -56,7 +57,9 @@ class Trouble:
         })
         self.hasty, self.copied = Upstream(otherwise=[503]), Upstream(otherwise=[slow_first])
         self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
-        self.framed, self.narrow = Http2Upstream([code(CANCEL), goaway, 200]), Http2Upstream(streams=1)
+        self.gate = Gate()
+        self.framed = Http2Upstream(otherwise=[in_turns(resets(CANCEL), excludes(), 200)])
+        self.narrow = Http2Upstream(otherwise=[self.gate], settings={MAX_CONCURRENT_STREAMS: 1})
         self.talker = Server(echo)
         self.collector = Upstream(otherwise=[every_other(Say(400), Say(200, b"{}"))])
         certificate, key = authority().issue(names=(), ends=10, usage="clientAuth")
@@ -120,18 +123,18 @@ class Trouble:
     def what_uses_http2(self):
         """Sends requests over HTTP/2 whose attempts are reset, excluded by GOAWAY, or wait for a stream."""
         equal(ask(self.reprise, "GET", self.framed.url("/")).status, 200)
-        before = self.narrow.requests
-        self.narrow.free.clear()
+        before = len(self.narrow.heads)
+        self.gate.open.clear()
         with contextlib.ExitStack() as stack:
             # More requests than the proxy has threads, so that two of them need the same connection.
             clients = [stack.enter_context(Client(self.reprise.forward)) for _ in range(3)]
             for client in clients:
                 url = self.narrow.url("/")
                 client.send(head_of("GET", url, url.split("/")[2]))
-            self.narrow.seen(before + 1)
+            self.narrow.heads_seen(before + 1)
             for _ in range(4):
                 equal(ask(self.reprise, "GET", self.shop.url("/fine")).status, 200)
-            self.narrow.free.set()
+            self.gate.open.set()
             for client in clients:
                 equal(client.read_response("GET").status, 200)
 

@@ -3,8 +3,9 @@ writes."""
 import json
 
 from client import Client, ask, head_of
-from http2_upstream import CANCEL, Http2Upstream, code
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
+from http2_upstream import Gate, Http2Upstream
 from server import Server
 from test_commands import command
 from test_rows_never_worse import LOST
@@ -31,22 +32,30 @@ def first_hangs(connection, request):
     return True
 
 
-def two_at_once(reprise, upstream, narrow):
+def resets_behind(gate):
+    """Returns a step that resets the stream once the gate is open."""
+    def step(link, request):
+        gate.open.wait()
+        link.reset_stream(request.stream, CANCEL)
+    return step
+
+
+def two_at_once(reprise, upstream, narrow, gate):
     """Sends two requests to an HTTP/2 upstream that allows one stream. The second one waits for it. The request to
     `upstream` shows that the proxy, which has one thread, has read both."""
     url = narrow.url("/narrow")
-    narrow.free.clear()
+    gate.open.clear()
     with Client(reprise.forward) as first, Client(reprise.forward) as second:
         for client in (first, second):
             client.send(head_of("POST", url, url.split("/")[2], [("Content-Length", "0")]))
-        narrow.seen(1)
+        narrow.heads_seen(1)
         ask(reprise, "GET", upstream.url("/meanwhile"))
-        narrow.free.set()
+        gate.open.set()
         for client in (first, second):
             client.read_response("POST")
 
 
-def play(reprise, upstream, copied, talker, narrow):
+def play(reprise, upstream, copied, talker, narrow, gate):  # pylint: disable=too-many-arguments
     """Sends requests that cause every field at least once. Returns the number of requests."""
     ask(reprise, "GET", upstream.url("/again"), fields=[("X-Request-Id", "abc"), ("traceparent", TRACEPARENT)])
     ask(reprise, "BREW", upstream.url("/tea"))
@@ -61,7 +70,7 @@ def play(reprise, upstream, copied, talker, narrow):
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x00")
         equal(client.read_to_end(), b"\x00")
-    two_at_once(reprise, upstream, narrow)
+    two_at_once(reprise, upstream, narrow, gate)
     return 11
 
 
@@ -94,9 +103,10 @@ def test_log_lines_and_the_field_table_have_the_same_fields():
         table = json.loads(command("log-format", "--format", "json")[1])
         wanted = {(row["in"], row[form]) for row in table if row[form] and row[form] not in NOT_PLAYED}
         keys = {"log": {"format": form}, "defaults": {"retry": fast, "budget": "off"}, "routes": routes, "pool": {"http2_connections": 1}}
+        gate = Gate()
         with Upstream(scripts) as upstream, Upstream({"/copied": [first_hangs]}) as copied, Server(echo_once) as talker, \
-                Http2Upstream([code(CANCEL)], streams=1) as narrow, Reprise(**keys) as reprise:
-            count = play(reprise, upstream, copied, talker, narrow)
+                Http2Upstream({"/narrow": [resets_behind(gate)]}, settings={MAX_CONCURRENT_STREAMS: 1}) as narrow, Reprise(**keys) as reprise:
+            count = play(reprise, upstream, copied, talker, narrow, gate)
             seen = {pair for line in lines(reprise, count) for pair in seen_in(line, form)}
         above = {name for of, name in wanted if of == "every_line"}
         missing = {(of, name) for of, name in wanted if name not in above} - seen

@@ -108,8 +108,7 @@ HeadReader::Taken HeadReader::take_head() {
   const http::Parsed parsed =
       http::parse_response(buffer.view(), out_.route.snapshot->head_limits(), out_.in.head.method, head);
   if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
-    const bool large = *why == http::Rejection::header_too_large || *why == http::Rejection::too_many_fields;
-    Failed failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    Failed failed{Stage::head, net::cause_of(*why)};
     if (*why == http::Rejection::bad_transfer_encoding ||
         *why == http::Rejection::unsupported_transfer_encoding)
       failed.why = http::unsupported_coding(head.fields);

@@ -131,6 +131,7 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
 void describe_stream_failure(const std::optional<http::Http2Failure>& how, policy::RefusedStream refused,
                              Failed& failed) {
   if (failed.cause == Cause::stream_reset && how) failed.why = http::word(how->code);
+  if (how && how->why) failed = {Stage::head, net::cause_of(*how->why)};
   failed.unprocessed = policy::proves_unprocessed(failed.cause, refused) && !(how && how->responded);
 }
 

@@ -21,7 +21,8 @@ Task<std::optional<policy::Failed>> stream_for(OneAttempt&, const policy::Start&
                                                policy::UpstreamAddress& address);
 
 /// Completes the failure of an attempt over HTTP/2: whether the upstream has proved that it did nothing (rows
-/// M68 and M69), and the word of the error code. `how`: how the stream failed; nothing if it did not.
+/// M68 and M69), the word of the error code, and why a head was rejected. `how`: how the stream failed;
+/// nothing if it did not.
 void describe_stream_failure(const std::optional<http::Http2Failure>& how, policy::RefusedStream,
                              policy::Failed&);
 

@@ -47,6 +47,12 @@ std::optional<policy::Failed> failure_of(const TlsRefusal& refusal, policy::Stag
   return failed;
 }
 
+Cause cause_of(http::Rejection rejection) {
+  const bool is_large =
+      rejection == http::Rejection::header_too_large || rejection == http::Rejection::too_many_fields;
+  return is_large ? Cause::header_too_large : Cause::malformed_response;
+}
+
 Cause cause_of(BodyStep step) {
   if (step == BodyStep::failed) return Cause::reset;
   return step == BodyStep::malformed ? Cause::malformed_response : Cause::truncated;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "proxy/http/message/rejection.hpp"
 #include "proxy/net/io/body_step.hpp"
 #include "proxy/net/io/link.hpp"
 #include "proxy/net/io/task.hpp"
@@ -19,6 +20,8 @@ policy::Cause cause_of_dial(const ErrorCode&);
 /// Returns the failure of an attempt if the other side ended the connection with a fatal TLS alert; else no
 /// value. The stage is `tls` if the alert is permanent, else `stage` (row N11).
 std::optional<policy::Failed> failure_of(const TlsRefusal&, policy::Stage stage);
+/// Returns the cause of a response head that was rejected.
+policy::Cause cause_of(http::Rejection);
 /// Returns the cause of a body that ended before it was complete.
 policy::Cause cause_of(BodyStep);
 

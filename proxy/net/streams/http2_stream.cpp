@@ -84,7 +84,11 @@ Task<ErrorCode> Http2Stream::send_rest(Duration idle) {
       sent = sent_bytes();
       due = policy::end_of(Tick::now(), idle);
     }
-    if (Tick::now() >= due) co_return asio::error::timed_out;
+    if (Tick::now() >= due) {
+      send_limit_hit_ = true;
+      arrived_.cancel();
+      co_return asio::error::timed_out;
+    }
     co_await taken_.until(due);
   }
 }
@@ -129,7 +133,7 @@ Task<ErrorCode> Http2Stream::wait_to_read(Condition holds) {
   read_ended_ = false;
   ErrorCode result;
   for (;;) {
-    if (cancelled_ || read_ended_ || limit_hit_) {
+    if (cancelled_ || read_ended_ || limit_hit_ || send_limit_hit_) {
       result = asio::error::operation_aborted;
       break;
     }
@@ -148,7 +152,12 @@ Task<ErrorCode> Http2Stream::wait_to_read(Condition holds) {
 }
 
 ReadTask Http2Stream::read_some(asio::mutable_buffer into) {
-  const auto has_head = [this] { return id_ != 0 && !response().heads.empty(); };
+  // A response whose body is already known to be malformed is not delivered at all (row M42).
+  const auto has_head = [this] {
+    const auto failed = failure();
+    const bool is_malformed = failed && failed->kind == http::Http2Failure::Kind::malformed;
+    return id_ != 0 && !response().heads.empty() && !is_malformed;
+  };
   if (const ErrorCode failed = co_await wait_to_read(has_head)) co_return std::tuple(failed, std::size_t{0});
   std::string& heads = response().heads;
   const std::size_t bytes = std::min(into.size(), heads.size());

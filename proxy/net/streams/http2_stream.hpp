@@ -45,7 +45,7 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   void limit_read(Duration after) override;
   void limit_read_until(Instant due) override;
   void end_limit() override;
-  bool take_limit_hit() override { return std::exchange(limit_hit_, false); }
+  bool take_limit_hit() override { return std::exchange(limit_hit_, false) || send_limit_hit_; }
   void end_read() override;
   Task<ErrorCode> wait_readable() override;
   Unread unread() override;
@@ -96,6 +96,8 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   Pause taken_;
   std::optional<Instant> read_due_;
   bool limit_hit_ = false;
+  bool send_limit_hit_ =
+      false;  ///< nothing was accepted for the idle time: the stream cannot be used further
   bool reading_ = false;
   bool read_ended_ = false;     ///< `end_read` was called during a read
   bool request_ended_ = false;  ///< the end of the request is queued or sent

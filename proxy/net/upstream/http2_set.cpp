@@ -48,16 +48,13 @@ StreamLease::StreamLease(std::shared_ptr<Upstream> upstream, std::shared_ptr<Sha
     : upstream_(std::move(upstream)),
       connection_(std::move(connection)),
       reused_(std::exchange(connection_->reused_, true)),
-      stream_(std::in_place, connection_->connection_, upstream_->tls == nullptr ? "http" : "https") {
-  connection_->set_.pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, 1);
-}
+      stream_(std::in_place, connection_->connection_, upstream_->tls == nullptr ? "http" : "https") {}
 
 StreamLease::~StreamLease() {
   const auto failure = stream_->failure();
   // Such an upstream would refuse each further stream, too (row M70).
   if (failure && failure->code == http::Http2Code::enhance_your_calm) connection_->retired_ = true;
   stream_.reset();
-  connection_->set_.pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, -1);
   connection_->set_.given_back(*connection_);
 }
 
@@ -116,6 +113,7 @@ bool Http2Set::is_usable(SharedConnection& connection, const StreamRequest& requ
 std::unique_ptr<StreamLease> Http2Set::lend(SharedConnection& connection, const StreamRequest& request) {
   if (connection.is_idle()) end_idle(connection);
   ++connection.lent_;
+  pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, 1);
   if (connection.owner_.expired()) connection.owner_ = request.client;
   return std::make_unique<StreamLease>(request.upstream, connection.shared_from_this());
 }
@@ -221,6 +219,7 @@ void Http2Set::begin_idle(SharedConnection& connection) {
 
 void Http2Set::given_back(SharedConnection& connection) {
   --connection.lent_;
+  pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, -1);
   const bool is_member = std::any_of(connections_.begin(), connections_.end(),
                                      [&](const auto& each) { return each.get() == &connection; });
   if (is_member && connection.is_idle()) begin_idle(connection);
