@@ -92,11 +92,12 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
   Worker& worker = one.worker;
   Outgoing& out = one.out;
   net::Http2Set& set = worker.pool.http2(*out.route.carrier());
-  const net::StreamRequest request = request_of(one, start);
   net::Http2Set::Turn turn(set, worker.io.get_executor());
   const WaitCount queued(one);
   std::unique_ptr<net::StreamLease> stream;
   for (;;) {
+    // The request refers to the list of tried addresses, which each dial replaces.
+    const net::StreamRequest request = request_of(one, start);
     if (!start.fresh) stream = set.of_client(request);
     if (stream == nullptr && turn.is_first()) {
       if (!start.fresh) stream = set.of_idle(request);
