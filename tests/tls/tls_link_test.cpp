@@ -369,6 +369,27 @@ TEST_F(TlsLinkTest, check_for_unread_data_consumes_session_tickets_and_detects_d
   EXPECT_TRUE(bench_.run_until([&] { return link.unread() == Unread::closed; }));
 }
 
+// HTTP/2 waits until it can read, and then reads. Its SETTINGS are written between the handshake and the
+// wait.
+TEST_F(TlsLinkTest, bytes_that_a_check_has_found_are_read_although_a_write_came_before) {
+  std::atomic<bool> has_written{false};
+  TlsLink& link = connect([&has_written](TlsEnd& end) {
+    while (!has_written) play::yield_a_moment();
+    end.send("x");
+    end.read_to_end();
+  });
+  EXPECT_TRUE(
+      bench_.run_until([&] { return link.unread() == Unread::nothing && ticket_->newest != nullptr; }));
+  Gather pieces;
+  pieces.add("settings");
+  EXPECT_FALSE(stream_->write_now(pieces));
+  has_written = true;
+  EXPECT_TRUE(bench_.run_until([&] { return link.unread() == Unread::bytes; }));
+  std::array<char, 8> room{};
+  EXPECT_EQ(bench_.run(read_once(*stream_, asio::buffer(room))), 1U);
+  stream_->finish_sending();
+}
+
 TEST_F(TlsLinkTest, newest_session_is_resumed) {
   std::string got;
   const auto greet = [](TlsEnd& end) {

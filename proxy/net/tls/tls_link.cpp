@@ -243,7 +243,11 @@ Unread TlsLink::unread() {
   char byte = 0;
   ERR_clear_error();
   const int result = SSL_peek(channel_->connection(), &byte, 1);
-  if (result > 0) return Unread::bytes;
+  if (result > 0) {
+    asked_ =
+        false;  // the bytes are in OpenSSL's buffer now, so the socket would not become readable for them
+    return Unread::bytes;
+  }
   const ErrorCode why = error_of(result);
   if (why == asio::error::would_block) return Unread::nothing;
   later_ = why;
