@@ -2,6 +2,8 @@
 // M70).
 #include <gtest/gtest.h>
 
+#include "proxy/policy/decision/decide.hpp"
+#include "proxy/policy/decision/gates.hpp"
 #include "tests/policy/stories.hpp"
 
 namespace reprise::play {
@@ -39,12 +41,18 @@ std::vector<Story> unprocessed_ones() {
        {refused_stream, status(201)},
        "attempt 1 -> await_head stream_refused | again at once\n"
        "attempt 2 -> 201 | deliver (success)\n"},
-      {"M69_refused_streams_after_the_first_are_charged_to_the_budget",
-       post().budget(1),
+      {"M69_retry_after_a_second_refused_stream_needs_budget",
+       post().budget(0),
+       {refused_stream},
+       "attempt 1 -> await_head stream_refused | again at once\n"
+       "attempt 2 -> await_head stream_refused | fail (budget_spent)\n"},
+      {"M69_retry_that_is_refused_too_gives_its_budget_back",
+       post().budget(1).attempts(4),
        {refused_stream},
        "attempt 1 -> await_head stream_refused | again at once\n"
        "attempt 2 -> await_head stream_refused | sleep 250ms\n"
-       "attempt 3 -> await_head stream_refused | fail (budget_spent)\n"},
+       "attempt 3 -> await_head stream_refused | sleep 500ms\n"
+       "attempt 4 -> await_head stream_refused | fail (attempts_spent)\n"},
       {"M69_refused_streams_end_at_max_attempts",
        post().attempts(3),
        {refused_stream},
@@ -127,6 +135,18 @@ TEST(Http2Entry, M107_ledger_keeps_what_the_attempt_reported_about_http2) {
   static_cast<void>(exchange.responded(report, {200, {}}, epoch + 1s, dice));
   EXPECT_TRUE(exchange.ledger()[0].http2);
   EXPECT_EQ(exchange.ledger()[0].queued, 20ms);
+}
+
+TEST(Http2Body, M68_M69_body_of_any_method_is_held_if_the_route_always_uses_http2) {
+  policy::RoutePolicy policy;
+  const policy::Facts unrepeatable;
+  EXPECT_EQ(policy::disk_share(unrepeatable, policy), 0U);
+  policy.http2 = policy::UseHttp2::always;
+  EXPECT_TRUE(policy::repeats_after_refusal(policy));
+  EXPECT_EQ(policy::disk_share(unrepeatable, policy), policy.replay_disk_bytes);
+  policy.mode = policy::Mode::off;
+  EXPECT_FALSE(policy::repeats_after_refusal(policy));
+  EXPECT_EQ(policy::disk_share(unrepeatable, policy), 0U);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ bool is_refused(const Facts& facts, const Outcome& outcome, const RoutePolicy& p
 
 bool repeats_after_refusal(const RoutePolicy& policy) {
   if (policy.mode == Mode::off) return false;
+  if (policy.http2 == UseHttp2::always) return true;  // a stream may be refused (rows M68 and M69)
   if (policy.retry.refused.statuses.any()) return true;
   return policy.hold && std::any_of(policy.hold->body.begin(), policy.hold->body.end(),
                                     [](const BodyPredicate& predicate) { return predicate.refused; });

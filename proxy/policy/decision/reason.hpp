@@ -23,7 +23,7 @@ namespace reprise::policy {
   REASON(retryable_status, again, never, "the route lists this status and a retry is safe") \
   REASON(retryable_failure, again, never, "the route lists this failure and a retry is safe") \
   REASON(retryable_body, again, never, "an entry of hold.body matches the response and a retry is safe") \
-  REASON(stale_connection, again, never, "a reused connection ended before any response byte, or its response was 421: one retry at once, on a fresh connection") \
+  REASON(stale_connection, again, never, "a reused connection ended before any response byte, its response was 421, or the upstream did not process an HTTP/2 request: one retry at once, on another connection") \
   REASON(hedged, again, never, "a second copy of the request was sent while the first attempt had no response yet") \
   REASON(resumed, again, never, "the download broke and reprise requested the rest of it") \
   REASON(not_idempotent, ends, never, "the upstream may have received the request, and no rule of the route calls it idempotent") \
