@@ -33,7 +33,7 @@ def keys(page):
 
 
 def metrics():
-    for name, labels in re.findall(r"^\| `(reprise_[a-z_]+)` \| ([^|]*) \|", text_of("proxy/telemetry/metrics/README.md"), re.M):
+    for name, labels in re.findall(r"^\| `(reprise_[a-z0-9_]+)` \| ([^|]*) \|", text_of("proxy/telemetry/metrics/README.md"), re.M):
         yield f"metric {name} {labels.replace(',', '').strip()}".rstrip()
 
 

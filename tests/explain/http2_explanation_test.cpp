@@ -6,6 +6,7 @@
 #include "proxy/tools/explain/explanation.hpp"
 
 namespace reprise::tools {
+namespace http2_explanation_test {
 namespace {
 
 using namespace policy;
@@ -93,4 +94,5 @@ TEST(Explanation, M110_report_names_the_keys_http2_and_refused_stream_of_the_rou
 }
 
 }  // namespace
+}  // namespace http2_explanation_test
 }  // namespace reprise::tools

@@ -131,7 +131,9 @@ void note_unsent(OneAttempt& one, unsigned number, const Failed& failed,
 // Logs the TLS alert with which the upstream ended the connection, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
+  if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response ||
+      failed->cause == Cause::stream_reset)
+    return;
   std::string text("TLS with ");
   text.append(telemetry::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
   if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);

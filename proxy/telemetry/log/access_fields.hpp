@@ -127,7 +127,7 @@ inline constexpr std::array<FieldRow, policy::count_of<Field>> field_rows{{
   {Field::resend_count, FieldOf::attempt, {"", "http.request.resend_count"}, "integer", {}, "Number of earlier attempts; absent for the first attempt."},
   {Field::upstream, FieldOf::attempt, {"upstream", "network.peer.address"}, "string", {}, "Address that was dialled; in `upstream`, followed by the port."},
   {Field::upstream_port, FieldOf::attempt, {"", "network.peer.port"}, "integer", {}, "Port that was dialled."},
-  {Field::http_version, FieldOf::attempt, {"http", "network.protocol.version"}, "string", {}, "`2` if the attempt used HTTP/2; absent for HTTP/1."},
+  {Field::http_version, FieldOf::attempt, {"http", "network.protocol.version"}, "string", {}, "HTTP version of the attempt: `2`; absent for HTTP/1."},
   {Field::stage, FieldOf::attempt, {"stage", "reprise.stage"}, "string", {}, "Stage in which the attempt failed."},
   {Field::error, FieldOf::attempt, {"error", "error.type"}, "string", {}, "Why the attempt failed."},
   {Field::reset_code, FieldOf::attempt, {"reset_code", "reprise.reset_code"}, "string", {}, "Error code of the RST_STREAM that ended the attempt (RFC 9113 7), such as `cancel`, or `other`; only with the error `stream_reset`."},
