@@ -38,8 +38,8 @@ HostParts host_parts(const RoutePolicy&);
 /// N15).
 bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 
-/// Returns true if an upstream of this route can report that it did nothing, by a response or by the end of an
-/// HTTP/2 stream, so that a request of any method may be sent again. The body of the request must then be
+/// Returns true if an upstream of this route can report that it did nothing, by a response or by the end of
+/// an HTTP/2 stream, so that a request of any method may be sent again. The body of the request must then be
 /// held.
 bool repeats_after_refusal(const RoutePolicy&);
 
