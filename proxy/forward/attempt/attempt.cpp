@@ -212,38 +212,45 @@ void note_failure(Worker& worker, const Route& route, const policy::Outcome& out
   response.clear();
 }
 
+// Dials a connection, or gets a stream. Returns false, and stores the result of the attempt, if there is
+// none. A connection that is at hand needs no call, because a coroutine more would slow down every request.
+Task<bool> get_connection(OneAttempt& one, const policy::Start& start, std::optional<Instant> connect_by) {
+  policy::UpstreamAddress address;
+  std::optional<Failed> failed;
+  if (one.result.report.http2) {
+    failed = co_await stream_for(one, start, connect_by, address);
+  } else {
+    failed = co_await connect_for(one, connect_by, address);
+  }
+  if (!failed) co_return true;
+  note_unsent(one, start.number, *failed, address);
+  note_http1_required(*one.out.route.carrier(), one.result.outcome);
+  co_return false;
+}
+
+// Frames the body by its length if the upstream needs that. Returns false if the client is gone, or if its
+// body is malformed.
+Task<bool> frame_for_upstream(OneAttempt& one, std::optional<Instant>& connect_by) {
+  one.result.client = co_await frame_for_1_0(one);
+  // The time that the client needs to send its body does not count as connect time.
+  connect_by.reset();
+  co_return one.result.client == ClientState::present;
+}
+
 }  // namespace
 
 Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   auto& [worker, out, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
-  if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
-    result.client = co_await frame_for_1_0(one);
-    if (result.client != ClientState::present) co_return;
-    // The time that the client needs to send its body does not count as connect time.
-    connect_by.reset();
-  }
+  const bool needs_length = client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0();
+  if (needs_length && !co_await frame_for_upstream(one, connect_by)) co_return;
   // Attempt 1 usually starts right after the request head is complete. Using the time at which the head was
   // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
-  const bool over_http2 = uses_http2(out);
-  result.report.http2 = over_http2;
-  if (!over_http2) response.connection = net::Lease(lease(worker, out, start));
-  if (!response.connection) {
-    policy::UpstreamAddress address;
-    std::optional<Failed> failed;
-    if (over_http2) {
-      failed = co_await stream_for(one, start, connect_by, address);
-    } else {
-      failed = co_await connect_for(one, connect_by, address);
-    }
-    if (failed) {
-      note_unsent(one, start.number, *failed, address);
-      note_http1_required(*out.route.carrier(), result.outcome);
-      co_return;
-    }
-  }
+  result.report.http2 = uses_http2(out);
+  if (!result.report.http2) response.connection = net::Lease(lease(worker, out, start));
+  if (!response.connection && !co_await get_connection(one, start, connect_by)) co_return;
   if (client != nullptr && out.never_gets_continue() && !co_await send_continue(*client, out)) {
     response.clear();
     result.client = ClientState::gone;
@@ -268,7 +275,6 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   talk->stall.end();
   watched.end();
   response.connection.end().end_limit();
-
   if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   note_sent(response, result);
   if (const auto* responded = std::get_if<Responded>(&result.outcome)) {
