@@ -275,13 +275,13 @@ void UpstreamWire::fail_connection(const Http2Failure& failure) {
   for (const auto& [id, stream] : streams_) fail(id, failure);
 }
 
-// A later GOAWAY may lower the last id (RFC 9113 6.8). If the upstream has begun a response, it has processed
-// the request, whatever the GOAWAY says.
+// A later GOAWAY may lower the last id (RFC 9113 6.8). libnghttp2 closes every stream above the last id, also
+// one whose response has begun.
 void UpstreamWire::take_goaway(StreamId last, Http2Code code) {
   goaway_ = code;
   ++codes().goaways[place_of(code)];
   for (const auto& [id, stream] : streams_) {
-    if (id > last && !stream->has_head) fail(id, {Http2Failure::Kind::above_last_id, code, {}});
+    if (id > last) fail(id, {Http2Failure::Kind::above_last_id, code, {}});
   }
 }
 

@@ -21,10 +21,11 @@ namespace reprise::http {
 /// Why a stream, or the whole connection, ended before a response was complete.
 struct Http2Failure {
   enum class Kind : std::uint8_t {
-    reset,          ///< the upstream sent RST_STREAM
-    above_last_id,  ///< the upstream's GOAWAY excludes the stream, so the upstream will not process it
-    malformed,      ///< the upstream violated RFC 9113; `why` is set if a field or head is malformed
-    closed,         ///< the connection ended
+    reset,  ///< the upstream sent RST_STREAM
+    /// The upstream's GOAWAY excludes the stream, so the upstream will not process it, unless `responded`.
+    above_last_id,
+    malformed,  ///< the upstream violated RFC 9113; `why` is set if a field or head is malformed
+    closed,     ///< the connection ended
   };
   Kind kind = Kind::closed;
   Http2Code code = Http2Code::no_error;  ///< error code of the RST_STREAM or GOAWAY
