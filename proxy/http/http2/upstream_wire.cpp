@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proxy/http/http2/request_fields.hpp"
+#include "proxy/http/message/interims.hpp"
 
 namespace reprise::http {
 namespace {
@@ -67,6 +68,7 @@ struct UpstreamWire::Stream {
   std::optional<std::uint64_t> begin;  ///< how many bytes were framed before the request's head
   std::uint64_t end = 0;               ///< how many bytes were framed up to the end of the newest frame
   std::uint64_t framed = 0;            ///< bytes of the stream's HEADERS and DATA frames
+  Interims interims;                   ///< the interim heads that have arrived
 };
 
 struct UpstreamWire::Session {
@@ -290,7 +292,8 @@ void UpstreamWire::end_block(StreamId id) {
   session_->decoding = 0;
   Stream* const stream = find(id);
   if (stream == nullptr || stream->response.failure) return;
-  if (rejection) {
+  const bool is_interim = !rejection && !stream->has_final_head && block_.status() < 200;
+  if (rejection || (is_interim && !stream->interims.admit(block_.text().size()))) {
     fail(id, {Http2Failure::Kind::malformed, Http2Code::protocol_error, rejection});
     malformed_.push_back(id);
   } else if (stream->has_final_head) {
@@ -298,7 +301,7 @@ void UpstreamWire::end_block(StreamId id) {
   } else {
     stream->response.heads += block_.text();
     stream->has_head = true;
-    stream->has_final_head = block_.status() >= 200;
+    stream->has_final_head = !is_interim;
   }
   touch(id, *stream);
 }
