@@ -3,126 +3,17 @@
 
 #include "proxy/net/ends/read_head.hpp"
 #include "proxy/net/io/http2_error.hpp"
-#include "tests/support/http2_frames.hpp"
-#include "tests/support/loopback.hpp"
+#include "tests/support/http2_upstream.hpp"
 
 namespace reprise::net {
 namespace {
 
 using namespace play;
 
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a.test\r\n";
-constexpr std::string_view post = "POST /pay HTTP/1.1\r\nHost: a.test\r\n";
-
-class Http2StreamTest : public ::testing::Test {
+class Http2StreamTest : public Http2Test {
  protected:
-  ~Http2StreamTest() override {
-    connection->close();
-    drain();
-  }
-  /// Lets the connection handle everything that has arrived.
-  void drain() {
-    for (int i = 0; i < 20; ++i) {
-      bench.io.restart();
-      bench.io.poll();
-    }
-  }
-  void receive(std::string_view bytes) {
-    EXPECT_TRUE(upstream.send(bytes));
-    EXPECT_TRUE(has_turned());
-  }
-  /// Sends a PING and waits for its ACK: the connection has then handled every byte before it.
-  bool has_turned() {
-    EXPECT_TRUE(upstream.send(frame(FrameType::ping, 0, 0, "12345678")));
-    return bench.run_until([&] {
-      take_sent();
-      return std::exchange(is_acknowledged, false);
-    });
-  }
-  /// Moves what the connection has sent from the socket to `sent`.
-  void take_sent() {
-    while (upstream.read_more(milliseconds(0))) {
-    }
-    reader.feed(upstream.take_all());
-    for (Frame one; reader.next(one);) {
-      if (one.type == FrameType::ping) is_acknowledged = true;
-      sent.push_back(one);
-    }
-  }
-  /// Returns the frames of that type that the connection has sent on that stream, and forgets all frames.
-  /// Precondition: the connection is open.
-  std::vector<Frame> sent_of(FrameType type, std::int32_t stream) {
-    EXPECT_TRUE(has_turned());
-    std::vector<Frame> some;
-    for (const Frame& one : std::exchange(sent, {}))
-      if (one.type == type && one.stream == stream) some.push_back(one);
-    return some;
-  }
-  void connect(const std::vector<std::pair<unsigned, std::uint32_t>>& entries = {}) {
-    receive(settings(entries) + frame(FrameType::settings, ack, 0, ""));
-    EXPECT_FALSE(bench.run(connection->ready(Tick::now() + long_enough, wait)));
-  }
-  static RequestOpening opening(std::string_view head, bool whole = true, std::string_view body = {}) {
-    return {head, "\r\n", body, false, whole, {}};
-  }
-  Task<std::string> read_head(Http2Stream& stream) {
-    std::string text;
-    std::array<char, 4096> room{};
-    while (text.find("\r\n\r\n") == std::string::npos) {
-      const auto [error, bytes] = co_await stream.read_some(asio::buffer(room));
-      if (error) co_return error.message();
-      text.append(room.data(), bytes);
-    }
-    co_return text;
-  }
-  Task<std::pair<std::string, BodyStep>> read_body(Http2Stream& stream) {
-    std::string text;
-    BodyStep step = BodyStep::piece;
-    for (;;) {
-      std::string_view piece;
-      step = co_await stream.next(long_enough, piece);
-      if (step != BodyStep::piece) break;
-      text += piece;
-    }
-    co_return std::pair(text, step);
-  }
-  Task<ErrorCode> read_some(Http2Stream& stream) {
-    std::array<char, 16> room{};
-    const auto [error, bytes] = co_await stream.read_some(asio::buffer(room));
-    co_return error;
-  }
-
-  Bench bench;
-  Pair pair = connect_pair(bench);
-  RawSocket upstream = std::move(pair.raw);
-  std::shared_ptr<Http2Connection> connection = Http2Connection::begin(std::move(pair.stream), {});
-  Pause wait{bench.io.get_executor()};
-  FrameReader reader;
-  std::vector<Frame> sent;
-  bool is_acknowledged = false;
+  Http2StreamTest() { begin(); }
 };
-
-TEST_F(Http2StreamTest, M25_connection_is_ready_only_after_the_settings_of_the_upstream) {
-  EXPECT_EQ(bench.run(connection->ready(Tick::now() + milliseconds(1), wait)), asio::error::timed_out);
-  EXPECT_EQ(connection->room(), 0U);
-  Http2Stream early(connection, "http");
-  EXPECT_EQ(early.open(opening(get)), Http2Error::no_room);
-  EXPECT_FALSE(early.may_have_sent());
-  connect();
-  EXPECT_GT(connection->room(), 0U);
-  EXPECT_FALSE(early.open(opening(get)));
-}
-
-TEST_F(Http2StreamTest, M21_M25_connection_that_ends_before_the_settings_is_never_ready) {
-  upstream.finish_sending();
-  EXPECT_EQ(bench.run(connection->ready(Tick::now() + long_enough, wait)), asio::error::eof);
-}
-
-TEST_F(Http2StreamTest, M21_bytes_of_another_protocol_make_the_connection_fail) {
-  upstream.send("HTTP/1.1 400 Bad Request\r\n\r\n");
-  EXPECT_EQ(bench.run(connection->ready(Tick::now() + long_enough, wait)), Http2Error::not_http2);
-  EXPECT_FALSE(connection->is_open());
-}
 
 TEST_F(Http2StreamTest, request_and_response_without_bodies) {
   connect();
@@ -244,34 +135,6 @@ TEST_F(Http2StreamTest, M66_destroyed_stream_is_reset_with_cancel_unless_it_is_c
   EXPECT_EQ(connection->open_streams(), 0U);
 }
 
-TEST_F(Http2StreamTest, M68_to_M70_each_end_of_a_stream_has_its_own_error) {
-  connect();
-  std::vector<std::unique_ptr<Http2Stream>> streams;
-  for (int i = 0; i < 5; ++i) {
-    streams.push_back(std::make_unique<Http2Stream>(connection, "http"));
-    EXPECT_FALSE(streams.back()->open(opening(get)));
-  }
-  receive(rst_stream(1, 7) + rst_stream(3, 2) + rst_stream(5, 13) + goaway(7, 0));
-  EXPECT_EQ(bench.run(read_some(*streams[0])), Http2Error::refused);
-  EXPECT_EQ(bench.run(read_some(*streams[1])), Http2Error::reset);
-  EXPECT_EQ(bench.run(read_some(*streams[2])), Http2Error::needs_http1);
-  EXPECT_EQ(bench.run(read_some(*streams[4])), Http2Error::above_last_id);
-  EXPECT_EQ(connection->room(), 0U);
-  upstream.close();
-  EXPECT_EQ(bench.run(read_some(*streams[3])), asio::error::eof);
-  EXPECT_TRUE(streams[3]->may_have_sent());
-}
-
-TEST_F(Http2StreamTest, M58_reset_connection_fails_its_streams) {
-  connect();
-  Http2Stream stream(connection, "http");
-  EXPECT_FALSE(stream.open(opening(get)));
-  upstream.reset();
-  EXPECT_EQ(bench.run(read_some(stream)), asio::error::connection_reset);
-  EXPECT_FALSE(connection->is_open());
-  EXPECT_EQ(stream.unread(), Unread::closed);
-}
-
 TEST_F(Http2StreamTest, body_that_is_cut_is_never_complete) {
   connect();
   Http2Stream reset(connection, "http");
@@ -333,6 +196,187 @@ TEST_F(Http2StreamTest, stream_outlives_its_connection) {
   EXPECT_EQ(bench.run(read_some(stream)), asio::error::operation_aborted);
   stream.drop();
   EXPECT_TRUE(stream.may_have_sent());
+}
+
+TEST_F(Http2StreamTest, M41_reset_after_a_complete_response_ends_only_the_upload) {
+  for (const std::uint32_t code : {0U, 2U, 8U}) {
+    begin();
+    connect();
+    Http2Stream stream(connection, "http");
+    EXPECT_FALSE(stream.open(opening(post, false)));
+    EXPECT_FALSE(bench.run(stream.send_piece("abc", long_enough)));
+    receive(headers(1, {{":status", "413"}}) + data(1, "no", end_stream));
+    EXPECT_FALSE(bench.run(stream.send_piece("def", long_enough))) << "the stream is half open";
+    receive(rst_stream(1, code));
+    EXPECT_TRUE(bench.run(stream.wait_for_end())) << code;
+    EXPECT_EQ(bench.run(stream.send_piece("ghi", long_enough)), Http2Error::reset) << code;
+    EXPECT_EQ(bench.run(stream.send_end({}, long_enough)), Http2Error::reset) << code;
+    EXPECT_EQ(bench.run(read_head(stream)), "HTTP/1.1 413 Content Too Large\r\n\r\n") << code;
+    EXPECT_EQ(bench.run(read_body(stream)), std::pair(std::string("no"), BodyStep::end)) << code;
+    EXPECT_TRUE(stream.complete());
+    EXPECT_FALSE(stream.failure());
+    stream.drop();
+    EXPECT_TRUE(sent_of(FrameType::rst_stream, 1).empty()) << "the stream is over on both sides";
+    connection->close();
+    drain();
+    reader = {};
+    sent.clear();
+  }
+  begin();
+}
+
+TEST_F(Http2StreamTest, M41_reset_ends_a_send_that_waits_for_the_window) {
+  connect({{4, 0}});
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(post, false)));
+  ErrorCode error;
+  bool over = false;
+  asio::co_spawn(
+      bench.io, [&]() -> Task<ErrorCode> { return stream.send_piece("abc", long_enough); },
+      [&](const std::exception_ptr&, ErrorCode result) {
+        over = true;
+        error = result;
+      });
+  receive(headers(1, {{":status", "200"}}, end_stream));
+  EXPECT_FALSE(over) << "the upstream may still read the request";
+  receive(rst_stream(1, 0));
+  EXPECT_TRUE(bench.run_until([&] { return over; }));
+  EXPECT_EQ(error, Http2Error::reset);
+  EXPECT_TRUE(stream.complete());
+}
+
+TEST_F(Http2StreamTest, wait_for_end_returns_when_both_sides_have_ended) {
+  connect();
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(post, false)));
+  bool over = false;
+  asio::co_spawn(
+      bench.io, [&] { return stream.wait_for_end(); }, [&](const std::exception_ptr&, bool) { over = true; });
+  receive(headers(1, {{":status", "204"}}, end_stream));
+  EXPECT_FALSE(over) << "the request has not ended";
+  EXPECT_FALSE(bench.run(stream.send_end({}, long_enough)));
+  receive("");
+  EXPECT_TRUE(bench.run_until([&] { return over; }));
+}
+
+TEST_F(Http2StreamTest, M56_goaway_below_a_stream_that_responds_does_not_prove_that_it_was_not_processed) {
+  connect();
+  Http2Stream stream(connection, "http");
+  Http2Stream silent(connection, "http");
+  EXPECT_FALSE(stream.open(opening(get)));
+  EXPECT_FALSE(silent.open(opening(get)));
+  upstream.send(headers(1, {{":status", "200"}}) + data(1, "ab") + goaway(0, 0));
+  EXPECT_EQ(bench.run(read_some(silent)), Http2Error::above_last_id);
+  EXPECT_FALSE(silent.failure()->responded);
+  EXPECT_EQ(bench.run(read_head(stream)), "HTTP/1.1 200 OK\r\n\r\n");
+  EXPECT_EQ(bench.run(read_body(stream)), std::pair(std::string("ab"), BodyStep::failed));
+  ASSERT_TRUE(stream.failure());
+  EXPECT_EQ(stream.failure()->kind, http::Http2Failure::Kind::above_last_id);
+  EXPECT_TRUE(stream.failure()->responded);
+}
+
+TEST_F(Http2StreamTest, B10_unread_interim_heads_are_bounded_and_then_fail_the_stream) {
+  connect();
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(get)));
+  std::string flood;
+  for (int i = 0; i < 1000; ++i) flood += headers(1, {{":status", "103"}});
+  receive(flood);
+  EXPECT_LE(memory.held(), std::size_t{100} * 40);
+  EXPECT_EQ(bench.run(read_some(stream)), Http2Error::malformed);
+  const std::vector<Frame> resets = sent_of(FrameType::rst_stream, 1);
+  EXPECT_EQ(resets.size(), 1U);
+  EXPECT_TRUE(connection->is_open());
+}
+
+TEST_F(Http2StreamTest, M103_window_is_given_back_when_the_reader_asks_for_the_next_piece) {
+  connect();
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(get)));
+  const std::string piece(http::StreamWindow::least, 'x');
+  receive(headers(1, {{":status", "200"}}) + data(1, piece));
+  std::string_view read;
+  EXPECT_EQ(bench.run(stream.next(long_enough, read)), BodyStep::piece);
+  EXPECT_EQ(read.size(), piece.size());
+  EXPECT_TRUE(sent_of(FrameType::window_update, 1).empty()) << "the piece may still have to be sent";
+  EXPECT_GE(memory.held(), piece.size());
+  BodyStep step = BodyStep::piece;
+  EXPECT_FALSE(stream.take_at_hand(step, read));
+  EXPECT_TRUE(sent_of(FrameType::window_update, 1).empty()) << "the reader gathers pieces";
+  EXPECT_EQ(bench.run(stream.next(milliseconds(1), read)), BodyStep::stalled);
+  EXPECT_EQ(sent_of(FrameType::window_update, 1).size(), 1U);
+  receive(data(1, "abc", end_stream));
+  EXPECT_EQ(bench.run(read_body(stream)), std::pair(std::string("abc"), BodyStep::end));
+  stream.drop();
+  EXPECT_EQ(memory.held(), 0U);
+}
+
+TEST_F(Http2StreamTest, M104_window_of_the_connection_is_not_lost_with_a_stream_that_ends_early) {
+  connect();
+  const std::string piece(http::StreamWindow::least, 'x');
+  std::uint64_t received = 0;
+  for (std::int32_t id = 1; received <= http::UpstreamWire::connection_window; id += 2) {
+    Http2Stream stream(connection, "http");
+    EXPECT_FALSE(stream.open(opening(get)));
+    receive(headers(id, {{":status", "200"}}) + data(id, piece));
+    received += piece.size();
+  }
+  std::uint64_t given_back = 0;
+  for (const Frame& one : sent)
+    if (one.type == FrameType::window_update && one.stream == 0) given_back += read_big_endian(one.payload);
+  EXPECT_GE(given_back, http::UpstreamWire::connection_window / 2);
+  EXPECT_TRUE(connection->is_open());
+}
+
+TEST_F(Http2StreamTest, M105_blocked_uploads_do_not_stop_responses) {
+  // The upstream reads nothing, so that the kernel takes no more bytes of the uploads.
+  connect({{4, 0x7fffffff}});
+  upstream.send(window_update(0, 0x7fffffff - 65535));
+  Http2Stream upload(connection, "http");
+  EXPECT_FALSE(upload.open(opening(post, false)));
+  Http2Stream other(connection, "http");
+  EXPECT_FALSE(other.open(opening(get)));
+  drain();
+  const std::string body(std::size_t{16} * 1024 * 1024, 'x');
+  ErrorCode error;
+  bool over = false;
+  asio::co_spawn(
+      bench.io, [&]() -> Task<ErrorCode> { return upload.send_piece(body, long_enough); },
+      [&](const std::exception_ptr&, ErrorCode result) {
+        over = true;
+        error = result;
+      });
+  drain();
+  EXPECT_FALSE(over);
+  EXPECT_FALSE(upload.all_sent());
+  EXPECT_TRUE(upstream.send(headers(3, {{":status", "200"}}) + data(3, "other", end_stream) +
+                            headers(1, {{":status", "200"}}) + data(1, "early")));
+  EXPECT_EQ(bench.run(read_head(other)), "HTTP/1.1 200 OK\r\n\r\n");
+  EXPECT_EQ(bench.run(read_body(other)), std::pair(std::string("other"), BodyStep::end));
+  EXPECT_EQ(bench.run(read_head(upload)), "HTTP/1.1 200 OK\r\n\r\n");
+  std::string_view piece;
+  EXPECT_EQ(bench.run(upload.next(long_enough, piece)), BodyStep::piece);
+  EXPECT_EQ(piece, "early");
+  EXPECT_FALSE(over) << "the upload is still blocked";
+  EXPECT_TRUE(bench.run_until([&] {
+    take_sent();
+    return over;
+  }));
+  EXPECT_FALSE(error);
+}
+
+TEST_F(Http2StreamTest, M105_upload_that_waits_for_its_window_does_not_stop_its_response_or_another_upload) {
+  connect({{4, 0}});
+  Http2Stream blocked(connection, "http");
+  EXPECT_FALSE(blocked.open(opening(post, false, "abc")));
+  Http2Stream other(connection, "http");
+  EXPECT_FALSE(other.open(opening(post, false, "def")));
+  receive(window_update(3, 100) + headers(1, {{":status", "200"}}) + data(1, "x"));
+  EXPECT_FALSE(blocked.all_sent());
+  EXPECT_TRUE(other.all_sent());
+  EXPECT_EQ(bench.run(read_head(blocked)), "HTTP/1.1 200 OK\r\n\r\n");
+  receive(window_update(1, 100));
+  EXPECT_TRUE(blocked.all_sent());
 }
 
 }  // namespace

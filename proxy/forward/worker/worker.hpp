@@ -41,6 +41,7 @@ struct Shared {
   net::HostGuards& host_guards;
   net::Resolver& resolver;
   ReplayStore& replay;
+  http::StreamMemory& stream_memory;
   std::string pseudonym;  ///< this proxy's name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};
   /// Called for every finished exchange, in addition to the metrics; may be empty.

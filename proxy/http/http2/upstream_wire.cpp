@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "proxy/http/http2/library_fields.hpp"
 #include "proxy/http/http2/request_fields.hpp"
 #include "proxy/http/message/interims.hpp"
 
@@ -27,23 +28,6 @@ Http2Code code_of(std::uint32_t code) { return static_cast<Http2Code>(code); }
 std::string_view view_of(const nghttp2_rcbuf* text) {
   const nghttp2_vec part = nghttp2_rcbuf_get_buf(const_cast<nghttp2_rcbuf*>(text));
   return {reinterpret_cast<const char*>(part.base), part.len};
-}
-
-nghttp2_nv pair_of(const Field& field) {
-  // libnghttp2 copies the name and the value when the fields are submitted. Both stay valid until then.
-  const auto bytes = [](std::string_view text) {
-    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
-  };
-  const auto flags =
-      static_cast<std::uint8_t>(field.sensitive ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE);
-  return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), flags};
-}
-
-std::vector<nghttp2_nv> pairs_of(const FieldBlock& block) {
-  std::vector<nghttp2_nv> pairs;
-  pairs.reserve(block.fields.size());
-  for (const Field& field : block.fields) pairs.push_back(pair_of(field));
-  return pairs;
 }
 
 // The library fails only if memory is exhausted, or if a precondition was violated.
@@ -69,6 +53,9 @@ struct UpstreamWire::Stream {
   std::uint64_t end = 0;               ///< how many bytes were framed up to the end of the newest frame
   std::uint64_t framed = 0;            ///< bytes of the stream's HEADERS and DATA frames
   Interims interims;                   ///< the interim heads that have arrived
+  StreamWindow window;
+
+  bool receives() const { return !closed && !response.ended && !response.failure; }
 };
 
 struct UpstreamWire::Session {
@@ -138,10 +125,17 @@ struct UpstreamWire::Callbacks {
                      void* user) {
     UpstreamWire& self = wire(user);
     self.unclaimed_ += bytes;
-    if (Stream* const stream = self.find(id); stream != nullptr && !stream->response.failure) {
-      stream->response.body.append(reinterpret_cast<const char*>(data), bytes);
-      self.touch(id, *stream);
+    Stream* const stream = self.find(id);
+    if (stream == nullptr || stream->response.failure) return 0;
+    // libnghttp2 allows a window of 64 KiB until the upstream acknowledges the SETTINGS.
+    if (!stream->window.allows(stream->response.body.size() + bytes)) {
+      self.fail(id, {Http2Failure::Kind::malformed, Http2Code::flow_control_error, {}});
+      self.malformed_.push_back(id);
+      return 0;
     }
+    stream->response.body.append(reinterpret_cast<const char*>(data), bytes);
+    self.recount(*stream);
+    self.touch(id, *stream);
     return 0;
   }
 
@@ -217,8 +211,8 @@ struct UpstreamWire::Callbacks {
   }
 };
 
-UpstreamWire::UpstreamWire(const HeadLimits& limits)
-    : session_(std::make_unique<Session>()), limits_(limits) {
+UpstreamWire::UpstreamWire(const HeadLimits& limits, StreamMemory& memory)
+    : session_(std::make_unique<Session>()), limits_(limits), memory_(memory) {
   const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)> callbacks(
       Callbacks::make(), nghttp2_session_callbacks_del);
   nghttp2_option* made = nullptr;
@@ -231,13 +225,16 @@ UpstreamWire::UpstreamWire(const HeadLimits& limits)
   expect(nghttp2_session_client_new2(&session_->handle, callbacks.get(), this, made));
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
-       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window},
+       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, StreamWindow::least},
        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
   expect(nghttp2_submit_settings(session_->handle, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   expect(nghttp2_session_set_local_window_size(session_->handle, NGHTTP2_FLAG_NONE, 0, connection_window));
 }
 
-UpstreamWire::~UpstreamWire() = default;
+UpstreamWire::~UpstreamWire() {
+  for (const auto& [id, stream] : streams_) uncounted_ -= static_cast<std::int64_t>(stream->window.counted());
+  settle();
+}
 
 UpstreamWire::Stream* UpstreamWire::find(StreamId id) {
   const auto place = streams_.find(id);
@@ -268,6 +265,7 @@ void UpstreamWire::fail(StreamId id, const Http2Failure& failure) {
   if (stream == nullptr || stream->response.ended || stream->response.failure) return;
   stream->response.failure = failure;
   stream->response.failure->responded = stream->has_head;
+  recount(*stream);
   touch(id, *stream);
 }
 
@@ -275,6 +273,7 @@ void UpstreamWire::fail_connection(const Http2Failure& failure) {
   if (failure_) return;
   failure_ = failure;
   for (const auto& [id, stream] : streams_) fail(id, failure);
+  settle();
 }
 
 // A later GOAWAY may lower the last id (RFC 9113 6.8). libnghttp2 closes every stream above the last id, also
@@ -303,6 +302,7 @@ void UpstreamWire::end_block(StreamId id) {
     stream->has_head = true;
     stream->has_final_head = !is_interim;
   }
+  recount(*stream);
   touch(id, *stream);
 }
 
@@ -310,6 +310,7 @@ void UpstreamWire::end_response(StreamId id) {
   Stream* const stream = find(id);
   if (stream == nullptr || stream->response.failure) return;
   stream->response.ended = true;
+  recount(*stream);
   touch(id, *stream);
 }
 
@@ -318,11 +319,14 @@ void UpstreamWire::receive(std::string_view bytes) {
   nghttp2_session* const session = session_->handle;
   const auto taken =
       nghttp2_session_mem_recv(session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  settle();
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const StreamId id : std::exchange(malformed_, {}))
-    expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR));
+  for (const StreamId id : std::exchange(malformed_, {})) {
+    const auto code = static_cast<std::uint32_t>(stream(id).response.failure->code);
+    expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, code));
+  }
 }
 
 void UpstreamWire::connection_ended() {
@@ -398,16 +402,57 @@ std::uint64_t UpstreamWire::sent_bytes(StreamId id) const {
 
 Http2Response& UpstreamWire::response(StreamId id) { return stream(id).response; }
 
+std::size_t UpstreamWire::take_heads(StreamId id, char* into, std::size_t most) {
+  Stream& stream = this->stream(id);
+  std::string& heads = stream.response.heads;
+  const std::size_t bytes = heads.copy(into, most);
+  heads.erase(0, bytes);
+  recount(stream);
+  settle();
+  return bytes;
+}
+
 std::string UpstreamWire::take_body(StreamId id) {
   Stream& stream = this->stream(id);
-  std::string body = std::exchange(stream.response.body, {});
-  if (!stream.closed && !body.empty())
-    expect(nghttp2_session_consume_stream(session_->handle, id, body.size()));
-  return body;
+  stream.window.take(stream.response.body.size());
+  return std::exchange(stream.response.body, {});
+}
+
+void UpstreamWire::passed_on(StreamId id) {
+  Stream& stream = this->stream(id);
+  const std::size_t bytes = stream.window.pass_on();
+  if (bytes == 0) return;
+  recount(stream);
+  settle();
+  if (stream.receives()) change_window(id, stream, stream.window.reopen(bytes, memory_));
+}
+
+void UpstreamWire::change_window(StreamId id, Stream& stream, const StreamWindow::Change& change) {
+  nghttp2_session* const session = session_->handle;
+  if (change.by != 0) {
+    const auto size = nghttp2_session_get_stream_effective_local_window_size(session, id) + change.by;
+    expect(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, id,
+                                                 static_cast<std::int32_t>(size)));
+  }
+  expect(nghttp2_session_consume_stream(session, id, change.consumed));
+  recount(stream);
+  settle();
+}
+
+void UpstreamWire::recount(Stream& stream) {
+  const Http2Response& response = stream.response;
+  uncounted_ += stream.window.recount(response.heads.size() + response.body.size() + response.trailers.size(),
+                                      stream.receives());
+}
+
+void UpstreamWire::settle() {
+  if (uncounted_ != 0) memory_.add(std::exchange(uncounted_, 0));
 }
 
 void UpstreamWire::release(StreamId id) {
   const Stream& stream = this->stream(id);
+  uncounted_ -= static_cast<std::int64_t>(stream.window.counted());
+  settle();
   if (!stream.closed && !failure_)
     expect(nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL));
   streams_.erase(id);
@@ -427,6 +472,10 @@ std::string_view UpstreamWire::output() {
     if (bytes == 0) break;
     framed_ += static_cast<std::size_t>(bytes);
     if (Stream* const stream = find(session_->framing)) {
+      // If there is enough memory, the upstream need not wait for a larger window.
+      const bool is_first = stream->framed == 0 && stream->receives();
+      if (is_first && memory_.is_plentiful())
+        change_window(session_->framing, *stream, stream->window.enlarge(memory_));
       stream->framed += static_cast<std::size_t>(bytes);
       stream->end = framed_;
       touch(session_->framing, *stream);

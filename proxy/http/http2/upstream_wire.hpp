@@ -15,6 +15,7 @@
 #include "proxy/http/http2/error_code.hpp"
 #include "proxy/http/http2/field.hpp"
 #include "proxy/http/http2/response_text.hpp"
+#include "proxy/http/http2/stream_window.hpp"
 
 namespace reprise::http {
 
@@ -53,14 +54,13 @@ struct Http2CodesReceived {
 /// event. Frames are submitted only after the whole input was processed.
 class UpstreamWire {
  public:
-  /// The window of each stream: how many bytes the upstream may send before the proxy has forwarded any.
-  static constexpr std::uint32_t stream_window = 256 * 1024;
   /// The window of the connection, in bytes. Received bytes reopen this window at once, so no stream can
   /// block another stream (row M104).
   static constexpr std::uint32_t connection_window = 16 * 1024 * 1024;
 
-  /// Queues the preface and the SETTINGS. `limits`: the limits for each response head.
-  explicit UpstreamWire(const HeadLimits& limits);
+  /// Queues the preface and the SETTINGS. `limits`: the limits for each response head. `memory`: allows
+  /// larger windows of streams.
+  UpstreamWire(const HeadLimits& limits, StreamMemory& memory);
   ~UpstreamWire();
   UpstreamWire(const UpstreamWire&) = delete;
   UpstreamWire& operator=(const UpstreamWire&) = delete;
@@ -110,8 +110,13 @@ class UpstreamWire {
 
   /// Returns what has arrived on the stream. Precondition: the stream was opened and not released.
   Http2Response& response(StreamId);
-  /// Takes the body bytes that have arrived, and reopens the stream's window by the same number of bytes.
+  /// Takes bytes of the heads that have arrived: at most `most` bytes. Returns their number.
+  std::size_t take_heads(StreamId, char* into, std::size_t most);
+  /// Takes the body bytes that have arrived. They count as held until `passed_on` is called.
   std::string take_body(StreamId);
+  /// Reports that all bytes that `take_body` has returned were passed on. Reopens the stream's window by as
+  /// many bytes, unless the limit of the memory is reached and the window is larger than the least one.
+  void passed_on(StreamId);
   /// Removes the stream. Resets the stream with CANCEL unless it is complete on both sides (row M66).
   void release(StreamId);
   /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
@@ -141,9 +146,14 @@ class UpstreamWire {
   void end_block(StreamId);
   void end_response(StreamId);
   void resume(StreamId, Stream&);
+  void change_window(StreamId, Stream&, const StreamWindow::Change&);
+  void recount(Stream&);
+  void settle();
 
   std::unique_ptr<Session> session_;
   HeadLimits limits_;
+  StreamMemory& memory_;
+  std::int64_t uncounted_ = 0;  ///< change of the held bytes that `memory_` does not know yet
   std::unordered_map<StreamId, std::unique_ptr<Stream>> streams_;  ///< opened and not released
   std::size_t active_ = 0;                                         ///< streams that libnghttp2 counts as open
   std::vector<StreamId> changed_;

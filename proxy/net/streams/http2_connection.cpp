@@ -18,8 +18,8 @@ ErrorCode error_of(const http::Http2Failure& failure) {
 
 std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> stream,
                                                         const http::HeadLimits& limits,
-                                                        std::string_view early) {
-  auto connection = std::make_shared<Http2Connection>(std::move(stream), limits);
+                                                        http::StreamMemory& memory, std::string_view early) {
+  auto connection = std::make_shared<Http2Connection>(std::move(stream), limits, memory);
   connection->stream_->end_limit();
   if (!early.empty()) connection->wire_.receive(early);
   connection->flush();
@@ -27,8 +27,9 @@ std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> 
   return connection;
 }
 
-Http2Connection::Http2Connection(std::unique_ptr<Stream> stream, const http::HeadLimits& limits)
-    : stream_(std::move(stream)), wire_(limits) {}
+Http2Connection::Http2Connection(std::unique_ptr<Stream> stream, const http::HeadLimits& limits,
+                                 http::StreamMemory& memory)
+    : stream_(std::move(stream)), wire_(limits, memory) {}
 
 Http2Connection::~Http2Connection() = default;
 

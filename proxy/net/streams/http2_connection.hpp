@@ -24,11 +24,12 @@ ErrorCode error_of(const http::Http2Failure&);
 class Http2Connection final : public std::enable_shared_from_this<Http2Connection> {
  public:
   /// Takes over a connection on which nothing was sent, and sends preface and SETTINGS. `limits`: the limits
-  /// for each response head. `early`: bytes of the upstream that were already read from the stream.
+  /// for each response head. `memory`: allows larger windows of streams. `early`: bytes of the upstream that
+  /// were already read from the stream.
   static std::shared_ptr<Http2Connection> begin(std::unique_ptr<Stream>, const http::HeadLimits& limits,
-                                                std::string_view early = {});
+                                                http::StreamMemory& memory, std::string_view early = {});
   /// Use `begin`.
-  Http2Connection(std::unique_ptr<Stream>, const http::HeadLimits& limits);
+  Http2Connection(std::unique_ptr<Stream>, const http::HeadLimits& limits, http::StreamMemory& memory);
   ~Http2Connection();
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;

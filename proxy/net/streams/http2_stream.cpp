@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "proxy/http/http2/request_fields.hpp"
 #include "proxy/net/io/http2_error.hpp"
@@ -159,10 +158,7 @@ ReadTask Http2Stream::read_some(asio::mutable_buffer into) {
     return id_ != 0 && !response().heads.empty() && !is_malformed;
   };
   if (const ErrorCode failed = co_await wait_to_read(has_head)) co_return std::tuple(failed, std::size_t{0});
-  std::string& heads = response().heads;
-  const std::size_t bytes = std::min(into.size(), heads.size());
-  std::memcpy(into.data(), heads.data(), bytes);
-  heads.erase(0, bytes);
+  const std::size_t bytes = connection_->wire_.take_heads(id_, static_cast<char*>(into.data()), into.size());
   co_return std::tuple(ErrorCode(), bytes);
 }
 
@@ -219,10 +215,17 @@ http::Rejection Http2Stream::malformation() const {
   return failed && failed->why ? *failed->why : http::Rejection::bad_content_length;
 }
 
+void Http2Stream::give_window_back() {
+  if (id_ == 0 || piece_.empty()) return;
+  piece_.clear();
+  connection_->wire_.passed_on(id_);
+  connection_->flush();
+}
+
 bool Http2Stream::take_at_hand(BodyStep& step, std::string_view& piece) {
   if (id_ != 0 && !response().body.empty()) {
+    give_window_back();
     piece_ = connection_->wire_.take_body(id_);
-    connection_->flush();
     piece = piece_;
     step = BodyStep::piece;
     return true;
@@ -239,6 +242,7 @@ Task<BodyStep> Http2Stream::next(Duration idle, std::string_view& piece) {
 
 Task<BodyStep> Http2Stream::next_until(Instant due, std::string_view& piece) {
   BodyStep step = BodyStep::end;
+  give_window_back();
   limit_read_until(due);
   const ErrorCode failed = co_await wait_to_read([&] { return take_at_hand(step, piece); });
   const bool is_late = take_limit_hit();

@@ -79,6 +79,8 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
   ErrorCode error() const;
   ErrorCode sending_error() const;
   void forget();
+  /// Reopens the window by the bytes of the last piece, because the reader has passed them on.
+  void give_window_back();
   /// Waits until `holds` returns true or the stream fails, at most until the read limit.
   template <typename Condition>
   Task<ErrorCode> wait_to_read(Condition holds);

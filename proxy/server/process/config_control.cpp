@@ -267,6 +267,7 @@ ReloadReport ConfigControl::apply(NewConfiguration read) {
   note_own_dials(next.snapshot->settings);
   apply_to_all(next, before);
   runtime_.replay.set_limits(next.snapshot->settings.limits);
+  runtime_.stream_memory.set_most(next.snapshot->settings.limits.stream_memory_bytes);
   runtime_.log.set(next.snapshot->settings.log);
   runtime_.metrics.set_config_hash(next.hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
   {

@@ -18,6 +18,8 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
       budgets(settings.limits.upstreams),
       host_guards(settings.limits.upstreams),
       replay(settings.limits, options.files, metrics, log),
+      stream_memory(settings.limits.stream_memory_bytes,
+                    [this] { metrics.count_limit(telemetry::LimitHit::stream_memory); }),
       spans(settings.threads) {
   metrics.set_config_hash(options.config_hash, net::Clock::wall_nanoseconds() / 1'000'000'000);
   for (const std::string& warning : options.warnings) log_message(config::LogLevel::warn, warning);
@@ -27,7 +29,8 @@ Runtime::Runtime(const config::Settings& settings, ProxyOptions given)
   if (!options.query) names = std::make_unique<net::NameService>();
   resolver = std::make_unique<net::Resolver>(names ? names->query() : options.query, limits, metrics);
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
-  shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
+  shared.reset(new forward::Shared{metrics, log, budgets, host_guards, *resolver, replay, stream_memory,
+                                   make_pseudonym()});
   // Request ids begin with the random part of the pseudonym (this proxy's name in Via).
   if (settings.limits.history_bytes > 0) {
     histories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), settings.threads,

@@ -54,6 +54,7 @@ class Runtime {
   net::BudgetTable budgets;
   net::HostGuards host_guards;
   forward::ReplayStore replay;
+  http::StreamMemory stream_memory;
   std::optional<telemetry::RequestHistory> histories;  ///< request histories; absent if none are kept
   std::unique_ptr<forward::Shared> shared;
   std::vector<std::unique_ptr<forward::Worker>> workers;

@@ -96,9 +96,11 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::rejected_requests, "reprise_rejected_requests_total", Type::Counter, "cause",
      "Requests rejected before any attempt, by cause."},
     {Metric::limits_hit, "reprise_limits_hit_total", Type::Counter, "limit",
-     "Client connections that a limit ended, by limit. Rejected with 503: connection_limit, no_descriptor. "
-     "Closed to make room for a new connection, while idle or after the client's FIN: room. Closed by a time "
-     "limit: keep_alive, header, handshake, request_idle, request_unread, response_idle, response_unread."},
+     "Client connections that a limit ended, and responses that it slowed down, by limit. Rejected with 503: "
+     "connection_limit, no_descriptor. Closed to make room for a new connection, while idle or after the "
+     "client's FIN: room. Closed by a time limit: keep_alive, header, handshake, request_idle, "
+     "request_unread, response_idle, response_unread. An HTTP/2 response got a small window: "
+     "stream_memory."},
     {Metric::config_hash, "reprise_config_info", Type::Gauge, "hash",
      "1, labelled with the hash of the current configuration."},
     {Metric::config_reloads, "reprise_config_reloads_total", Type::Counter, "outcome",

@@ -64,7 +64,8 @@ enum class Http2CodeWord : std::uint8_t {
 };
 /// Returns the metric label: the enumerator's name.
 std::string_view word(Http2CodeWord);
-/// The limit that ended a connection or rejected a client: the label of `reprise_limits_hit_total{limit}`.
+/// The limit that ended a connection, rejected a client or slowed down a response: the label of
+/// `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
   connection_limit,  // 503 on arrival: limits.connections is reached
   no_descriptor,     // 503 on arrival: the process has no free file descriptor
@@ -78,6 +79,9 @@ enum class LimitHit : std::uint8_t {
   request_unread,
   response_idle,    // the upstream sent no byte of the body for idle_timeout or resume.stall
   response_unread,  // the client took no byte of the response for idle_timeout
+  // the window of an HTTP/2 stream was kept small, because limits.stream_memory is reached; once for each
+  // stream
+  stream_memory,
 };
 inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
 /// Returns the metric label: the enumerator's name.
