@@ -1,5 +1,6 @@
 // Fuzz target: the bytes of an upstream that speaks HTTP/2. What the proxy understands does not depend on how
-// the bytes are split, no stream both ends and fails, and every head is one HTTP/1 head.
+// the bytes are split, no stream both ends and fails, and every head is one HTTP/1 head. The bytes that
+// streams hold are counted, and bounded by the windows (row M103).
 #include <array>
 
 #include "proxy/http/http1/parse.hpp"
@@ -14,6 +15,7 @@ namespace {
 using namespace http;
 
 constexpr std::size_t stream_count = 3;
+constexpr std::size_t memory_limit = std::size_t{600} * 1024;
 
 /// What one connection has made of the bytes.
 struct Understood {
@@ -78,8 +80,23 @@ void flush(UpstreamWire& wire) {
     wire.written(bytes.size());
 }
 
-Understood play_to(std::string_view bytes, std::size_t piece) {
-  UpstreamWire wire({});
+void judge_memory(const StreamMemory& memory, UpstreamWire& wire,
+                  const std::array<StreamId, stream_count>& ids) {
+  std::size_t unread = 0;
+  std::size_t heads = 0;
+  for (const StreamId id : ids) {
+    if (id == 0) continue;
+    const Http2Response& response = wire.response(id);
+    unread += response.body.size();
+    heads += response.heads.size() + response.trailers.size();
+  }
+  law(memory.held() >= unread + heads, "bytes that are held are not counted");
+  law(memory.held() <= memory_limit + heads + stream_count * StreamWindow::least,
+      "more bytes count than the windows allow");
+}
+
+Understood play_to(std::string_view bytes, std::size_t piece, StreamMemory& memory) {
+  UpstreamWire wire({}, memory);
   flush(wire);
   FieldBlock fields;
   write_request_fields("POST / HTTP/1.1\r\nHost: a\r\n\r\n", "http", fields);
@@ -88,6 +105,7 @@ Understood play_to(std::string_view bytes, std::size_t piece) {
     const std::size_t taken = std::min(piece, bytes.size());
     wire.receive(bytes.substr(0, taken));
     bytes.remove_prefix(taken);
+    judge_memory(memory, wire, ids);
     // A reset that was sent changes what libnghttp2 says of later frames, so nothing is sent before the end.
     if (ids[0] != 0 || wire.room() < stream_count) continue;
     for (StreamId& id : ids) id = wire.open(fields, id != ids[0]);
@@ -101,9 +119,21 @@ Understood play_to(std::string_view bytes, std::size_t piece) {
   for (std::size_t i = 0; i < stream_count && ids[i] != 0; ++i) {
     all.responses[i] = wire.response(ids[i]);
     all.responses[i].body = wire.take_body(ids[i]);
-    wire.release(ids[i]);
+    wire.passed_on(ids[i]);
+    judge_memory(memory, wire, ids);
   }
   flush(wire);
+  for (std::size_t i = 0; i < stream_count && ids[i] != 0; ++i) {
+    if (i != 0) wire.release(ids[i]);
+  }
+  flush(wire);
+  return all;
+}
+
+Understood play_to(std::string_view bytes, std::size_t piece) {
+  StreamMemory memory(memory_limit);
+  Understood all = play_to(bytes, piece, memory);
+  law(memory.held() == 0, "bytes still count after the connection");
   return all;
 }
 
