@@ -92,7 +92,7 @@ TEST_F(UpstreamEndingsTest, M41_reset_after_a_complete_response_changes_nothing)
     EXPECT_EQ(pass_on(id), "abc");
     EXPECT_TRUE(wire.closed(id));
     wire.release(id);
-    EXPECT_TRUE(flush().empty()) << "nothing is reset a second time";
+    EXPECT_TRUE(flush().empty()) << "the stream is reset only once";
   }
 }
 
