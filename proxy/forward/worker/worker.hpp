@@ -13,6 +13,7 @@
 #include "proxy/forward/replay/replay_store.hpp"
 #include "proxy/forward/worker/idle_clients.hpp"
 #include "proxy/forward/worker/sessions.hpp"
+#include "proxy/http/http2/stream_memory.hpp"
 #include "proxy/net/dial/dialer.hpp"
 #include "proxy/net/io/descriptors.hpp"
 #include "proxy/net/io/spare_blocks.hpp"
