@@ -119,7 +119,9 @@ std::unique_ptr<StreamLease> Http2Set::lend(SharedConnection& connection, const 
 }
 
 std::unique_ptr<StreamLease> Http2Set::of(SharedConnection& connection, const StreamRequest& request) {
-  return is_usable(connection, request) ? lend(connection, request) : nullptr;
+  if (is_usable(connection, request)) return lend(connection, request);
+  if (connection.is_idle()) begin_idle(connection, false);
+  return nullptr;
 }
 
 std::unique_ptr<StreamLease> Http2Set::of_client(const StreamRequest& request) {
@@ -198,13 +200,16 @@ void Http2Set::end_idle(SharedConnection& connection) {
   pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
 }
 
-void Http2Set::begin_idle(SharedConnection& connection) {
+// Without the time of a connection that was never used, a connection on which the upstream allows no stream
+// would stay open for ever. If this connection closed at once, the next request would dial again.
+void Http2Set::begin_idle(SharedConnection& connection, bool used) {
   const Instant now = Tick::now();
   const Instant expires = connection.expires_.value_or(policy::no_end);
-  const Duration life =
-      std::min(pool_.settings_.idle_timeout, upstream_.idle_life.limit(now).value_or(policy::no_limit));
+  const Duration known_life =
+      used ? upstream_.idle_life.limit(now).value_or(policy::no_limit) : policy::no_limit;
+  const Duration life = std::min(pool_.settings_.idle_timeout, known_life);
   const bool is_kept = !pool_.closing_ && !upstream_.evicted && !connection.retired_ &&
-                       pool_.settings_.idle > 0 && life > Duration::zero() && expires > now;
+                       (pool_.settings_.idle > 0 || !used) && life > Duration::zero() && expires > now;
   if (!is_kept) return close(connection);
   connection.idle_since_ = now;
   connection.counted_as_idle_ = true;
@@ -222,7 +227,7 @@ void Http2Set::given_back(SharedConnection& connection) {
   pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, -1);
   const bool is_member = std::any_of(connections_.begin(), connections_.end(),
                                      [&](const auto& each) { return each.get() == &connection; });
-  if (is_member && connection.is_idle()) begin_idle(connection);
+  if (is_member && connection.is_idle()) begin_idle(connection, true);
   wake_next();
 }
 
@@ -235,6 +240,7 @@ void Http2Set::close(SharedConnection& connection) {
   const std::shared_ptr<SharedConnection> last_use = connection.shared_from_this();
   drop(connection);
   connection.connection_->close();
+  wake_next();  // the next request may dial
 }
 
 // Called if a connection has read something or has ended.

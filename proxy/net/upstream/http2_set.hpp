@@ -151,7 +151,8 @@ class Http2Set {
   std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2Connection>, const StreamRequest&,
                                         const policy::UpstreamAddress&);
 
-  /// Returns a stream of a connection that `add` has just returned; null if it has no room.
+  /// Returns a stream of a connection that `add` has just returned; null if it has no room. The connection is
+  /// then idle.
   std::unique_ptr<StreamLease> of(SharedConnection&, const StreamRequest&);
 
   /// Counts the error codes that have arrived on a connection. The set does so itself for the connections
@@ -173,7 +174,7 @@ class Http2Set {
   void close(SharedConnection&);
   void drop(const SharedConnection&);
   SharedConnection* idle_longest() const;
-  void begin_idle(SharedConnection&);
+  void begin_idle(SharedConnection&, bool used);
   void end_idle(SharedConnection&);
   void wake_next();
 
