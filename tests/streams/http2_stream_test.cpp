@@ -93,6 +93,15 @@ TEST_F(Http2StreamTest, end_of_a_request_that_was_opened_whole_is_sent_once) {
   EXPECT_EQ(pieces[0].flags, end_stream);
 }
 
+TEST_F(Http2StreamTest, upload_ends_when_its_stream_is_dropped) {
+  connect();
+  Http2Stream stream(connection, "http");
+  EXPECT_FALSE(stream.open(opening(post, false)));
+  stream.drop();
+  EXPECT_EQ(bench.run(stream.send_piece("abc", long_enough)), asio::error::operation_aborted);
+  EXPECT_EQ(bench.run(stream.send_end({}, long_enough)), asio::error::operation_aborted);
+}
+
 TEST_F(Http2StreamTest, M98_upload_whose_window_stays_closed_ends_by_its_limit) {
   connect({{4, 0}});
   Http2Stream stream(connection, "http");

@@ -40,12 +40,12 @@ ErrorCode Http2Stream::error() const {
   return error_of(*failed);
 }
 
-// `cancel` ends the sending, too. After a complete response, an upstream may reset the stream to say that it
-// needs no more of the request (RFC 9113 8.1, row M41).
+// `cancel` and `drop` end the sending, too. After a complete response, an upstream may reset the stream to
+// say that it needs no more of the request (RFC 9113 8.1, row M41).
 ErrorCode Http2Stream::sending_error() const {
-  if (sending_ended_) return asio::error::operation_aborted;
+  if (sending_ended_ || id_ == 0) return asio::error::operation_aborted;
   if (const ErrorCode failed = error()) return failed;
-  const bool is_over = id_ != 0 && connection_->wire_.closed(id_) && !all_sent();
+  const bool is_over = connection_->wire_.closed(id_) && !all_sent();
   return is_over ? ErrorCode(Http2Error::reset) : ErrorCode();
 }
 
