@@ -102,12 +102,20 @@ void demand_no_response(const AssumptionArguments& given, const std::string& opt
 
 constexpr auto no_code = static_cast<http::Http2Code>(http::http2_word_count - 1);
 
+// Returns the error codes that `--reset` accepts.
+std::string reset_codes() {
+  std::string words;
+  for (std::size_t i = 0; i < http::place_of(no_code); ++i)
+    ascii::append(words, words.empty() ? "" : ", ", http::word(static_cast<http::Http2Code>(i)));
+  return words;
+}
+
 http::Http2Code code_of(const std::string& given) {
   for (std::size_t i = 0; i < http::place_of(no_code); ++i) {
     const auto code = static_cast<http::Http2Code>(i);
     if (ascii::same(given, http::word(code))) return code;
   }
-  throw BadUse("unknown error code " + given + "; the codes are " + reset_codes(", "));
+  throw BadUse("unknown error code " + given + "; the codes are " + reset_codes());
 }
 
 Assumption assume_stream_end(const AssumptionArguments& given, const std::vector<std::string>& headers,
@@ -148,13 +156,6 @@ std::string failure_words(std::string_view separator) {
   std::string words;
   for (const policy::FailureWord& word : policy::failure_words)
     ascii::append(words, words.empty() ? "" : separator, word.text);
-  return words;
-}
-
-std::string reset_codes(std::string_view separator) {
-  std::string words;
-  for (std::size_t i = 0; i < http::place_of(no_code); ++i)
-    ascii::append(words, words.empty() ? "" : separator, http::word(static_cast<http::Http2Code>(i)));
   return words;
 }
 

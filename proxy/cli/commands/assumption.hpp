@@ -50,9 +50,6 @@ Assumption assume(const AssumptionArguments&, const std::vector<std::string>& he
 /// `retry.on`.
 std::string failure_words(std::string_view separator);
 
-/// Returns the error codes that `--reset` accepts, joined by `separator`.
-std::string reset_codes(std::string_view separator);
-
 /// Sets the outcome of an attempt whose stream ends as assumed, on a route with that policy.
 void apply_stream_end(const policy::RoutePolicy&, Assumption&);
 

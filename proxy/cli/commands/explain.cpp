@@ -432,7 +432,7 @@ void add_explain(CLI::App& app, int& code) {
                            ->add_option("--reset", assumption.reset,
                                         "HTTP/2: every attempt ends by RST_STREAM with this code, such as "
                                         "refused_stream")
-                           ->type_name("CODE:{" + reset_codes(",") + "}")
+                           ->type_name("CODE")
                            ->excludes(status)
                            ->excludes(failure);
   command
