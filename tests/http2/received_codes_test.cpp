@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "proxy/http/http2/request_fields.hpp"
+#include "proxy/http/http2/stream_memory.hpp"
 #include "proxy/http/http2/upstream_wire.hpp"
 #include "tests/support/http2_frames.hpp"
 
@@ -19,7 +20,8 @@ void write_all(UpstreamWire& wire) {
 }
 
 TEST(ReceivedCodes, M108_goaways_and_resets_are_counted_by_code_until_they_are_taken) {
-  UpstreamWire wire{HeadLimits()};
+  StreamMemory memory(1 << 20);
+  UpstreamWire wire(HeadLimits(), memory);
   write_all(wire);
   wire.receive(settings({}) + frame(FrameType::settings, ack, 0, ""));
   EXPECT_FALSE(wire.take_codes());
