@@ -200,7 +200,9 @@ class ManyStreams : public ::testing::Test {
   static constexpr std::size_t connections = 4;
   static constexpr std::size_t streams = 25;
 
-  void begin(StreamMemory& memory) {
+  /// Opens all streams, with that limit.
+  void begin(std::size_t most) {
+    memory.set_most(most);
     for (std::size_t i = 0; i < connections; ++i) {
       upstreams.push_back(std::make_unique<GreedyUpstream>(memory));
       for (std::size_t j = 0; j < streams; ++j) all.emplace_back(upstreams.back().get(), 0);
@@ -220,22 +222,21 @@ class ManyStreams : public ::testing::Test {
     return unread;
   }
 
+  int reports = 0;
+  StreamMemory memory{0, [this] { ++reports; }};
   std::vector<std::unique_ptr<GreedyUpstream>> upstreams;
   std::vector<std::pair<GreedyUpstream*, StreamId>> all;
 };
 
 TEST_F(ManyStreams, M103_hold_their_windows_while_memory_is_plentiful) {
-  StreamMemory memory(100 * 2 * full);
-  begin(memory);
+  begin(100 * 2 * full);
   EXPECT_EQ(fill_all(), connections * streams * full);
 }
 
 TEST_F(ManyStreams, M103_hold_at_most_the_limit_and_the_least_windows_when_no_stream_is_read) {
   constexpr std::size_t limit = 1024 * kib;
   constexpr std::size_t bound = limit + connections * streams * least;
-  int reports = 0;
-  StreamMemory memory(limit, [&] { ++reports; });
-  begin(memory);
+  begin(limit);
   for (int round = 0; round < 10; ++round) {
     EXPECT_LE(fill_all(), bound);
     EXPECT_LE(memory.held(), bound);
@@ -250,8 +251,7 @@ TEST_F(ManyStreams, M103_hold_at_most_the_limit_and_the_least_windows_when_no_st
 }
 
 TEST_F(ManyStreams, M103_each_stream_makes_progress_at_the_limit) {
-  StreamMemory memory(1024 * kib);
-  begin(memory);
+  begin(1024 * kib);
   fill_all();
   for (int round = 0; round < 20; ++round) {
     for (const auto& [upstream, id] : all) {
@@ -262,8 +262,7 @@ TEST_F(ManyStreams, M103_each_stream_makes_progress_at_the_limit) {
 }
 
 TEST_F(ManyStreams, M103_give_everything_back_however_they_end) {
-  StreamMemory memory(1024 * kib);
-  begin(memory);
+  begin(1024 * kib);
   fill_all();
   for (std::size_t i = 0; i < streams; ++i) {
     const auto [upstream, id] = all[i];
