@@ -27,8 +27,8 @@ class HoldTest : public ::testing::Test {
   void arrive(const std::string& text) {
     net::Pair pair = net::connect_pair(bench);
     upstream = std::move(pair.raw);
-    response.connection =
-        std::make_unique<net::UpstreamConnection>(pool, pool.upstream("a.test", 80), std::move(pair.stream));
+    response.connection = net::Lease(
+        std::make_unique<net::UpstreamConnection>(pool, pool.upstream("a.test", 80), std::move(pair.stream)));
     std::memcpy(response.buffer.room().data(), text.data(), text.size());
     response.buffer.commit(text.size());
     const http::Parsed parsed = http::parse_response(response.buffer.view(), {}, "GET", response.head);
@@ -68,7 +68,7 @@ TEST_F(HoldTest, B11_bytes_after_a_held_body_close_the_connection) {
   arrive("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\n");
   EXPECT_TRUE(std::holds_alternative<Responded>(held()));
   EXPECT_EQ(response.body, "abc");
-  EXPECT_EQ(response.connection, nullptr);
+  EXPECT_FALSE(response.connection);
   EXPECT_FALSE(pooled());
 }
 
@@ -91,7 +91,7 @@ TEST_F(HoldTest, held_body_over_the_limit_for_kept_responses_is_discarded) {
   upstream.send("cdef");
   EXPECT_FALSE(bench.run(keep(pool, response, 15)));
   EXPECT_FALSE(response.any());
-  EXPECT_EQ(response.connection, nullptr);
+  EXPECT_FALSE(response.connection);
 }
 
 TEST_F(HoldTest, held_chunked_body_over_the_limit_for_kept_responses_is_discarded_at_its_end) {
