@@ -118,6 +118,7 @@ class Story {
   net::BudgetTable budgets_;
   net::HostGuards host_guards_;
   forward::ReplayStore replay_;
+  http::StreamMemory stream_memory_{scene_.settings.limits.stream_memory_bytes};
   /// The proxy's resolver. Reset before worker_, because its callbacks run on the worker's event loop.
   std::unique_ptr<net::Resolver> resolver_;
   forward::Shared shared_;
@@ -147,7 +148,7 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       resolver_(std::make_unique<net::Resolver>(
           [this](net::Resolver::Question question) { look_up(std::move(question)); }, net::Resolver::Limits(),
           stage.metrics)),
-      shared_{stage.metrics, stage.log, budgets_, host_guards_, *resolver_, replay_, "reprise-sim"},
+      shared_{stage.metrics, stage.log, budgets_, host_guards_, *resolver_, replay_, stream_memory_, "reprise-sim"},
       before_(stage.metrics.totals()) {
   listener_->role = std::make_shared<const forward::ListenerRole>(
       forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
