@@ -328,6 +328,23 @@ void accept_old_name(CLI::App& command, const std::string& old_name, CLI::Option
       ->group("");
 }
 
+// Adds what an operator should know about the request besides the decision.
+void add_notes(const config::Settings& settings, const std::string& method, const Asked& asked,
+               const policy::RoutePolicy& policy, const Assumption& assumed,
+               std::vector<std::string>& notes) {
+  if (std::string way = way_to(settings, asked.view.host); !way.empty()) notes.push_back(std::move(way));
+  if (std::string warning = warning_of_method(method); !warning.empty()) notes.push_back(std::move(warning));
+  if (assumed.stream_end && assumed.stream_end->code == http::Http2Code::http_1_1_required)
+    notes.emplace_back(http1_note);
+  if (!assumed.junk_hint.empty()) notes.push_back(assumed.junk_hint);
+  if (policy.tls.originate && !asked.https && !asked.tunnel) {
+    notes.push_back("reprise connects to the upstream over TLS, on port " +
+                    std::to_string(http::port_over_tls(asked.view.port)) + ".");
+  }
+  if (leaves_in_clear_text(asked, policy.tls)) notes.emplace_back(clear_text_note);
+  if (http::asks_upgrade(asked.head, http::ToH2c::dropped)) notes.emplace_back(upgrade_note);
+}
+
 int explain(Arguments given) {
   if (!given.request_id.empty())
     return explain_history(given.request_id, given.admin, given.file, given.format);
@@ -368,19 +385,7 @@ int explain(Arguments given) {
     assumed.outcome = closed->failure;
     report.assumed = "no connection is opened: " + closed->words;
   }
-  if (std::string way = way_to(*loaded.settings, asked.view.host); !way.empty())
-    report.notes.push_back(std::move(way));
-  if (std::string warning = warning_of_method(given.method); !warning.empty())
-    report.notes.push_back(std::move(warning));
-  if (assumed.stream_end && assumed.stream_end->code == http::Http2Code::http_1_1_required)
-    report.notes.emplace_back(http1_note);
-  if (!assumed.junk_hint.empty()) report.notes.push_back(assumed.junk_hint);
-  if (policy.tls.originate && !asked.https && !asked.tunnel) {
-    report.notes.push_back("reprise connects to the upstream over TLS, on port " +
-                           std::to_string(http::port_over_tls(asked.view.port)) + ".");
-  }
-  if (leaves_in_clear_text(asked, policy.tls)) report.notes.emplace_back(clear_text_note);
-  if (http::asks_upgrade(asked.head, http::ToH2c::dropped)) report.notes.emplace_back(upgrade_note);
+  add_notes(*loaded.settings, given.method, asked, policy, assumed, report.notes);
   report.routes = &routes;
   report.limits = loaded.settings->limits;
   report.question = question_of(asked, policy, assumed, json, leaving);
@@ -392,6 +397,41 @@ int explain(Arguments given) {
   if (assumed.stream_end) demand_http2(report);
   std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);
   return exit_ok;
+}
+
+// Adds the options that say how every attempt ends.
+void add_assumption(CLI::App& command, AssumptionArguments& assumption) {
+  CLI::Option* status = command.add_option("--status", assumption.status,
+                                           "status of the response to every attempt (default 503)");
+  CLI::Option* failure =
+      command.add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
+          ->type_name("WORD:{" + failure_words(",") + "}")
+          ->excludes(status);
+  CLI::Option* reset = command
+                           .add_option("--reset", assumption.reset,
+                                       "HTTP/2: every attempt ends by RST_STREAM with this code, such as "
+                                       "refused_stream")
+                           ->type_name("CODE")
+                           ->excludes(status)
+                           ->excludes(failure);
+  command
+      .add_flag("--goaway", assumption.goaway,
+                "HTTP/2: every attempt ends by GOAWAY, and the upstream did not process the request")
+      ->excludes(status)
+      ->excludes(failure)
+      ->excludes(reset);
+  CLI::Option* header = command
+                            .add_option("--response-header", assumption.response_headers,
+                                        "'Name: value' field of the assumed responses; repeatable")
+                            ->allow_extra_args(false);
+  CLI::Option* body = command.add_option("--response-body", assumption.response_body,
+                                         "file with the body of the assumed responses");
+  accept_old_name(command, "--answer-header", header);
+  accept_old_name(command, "--answer-body", body);
+  command
+      .add_option("--attempt", assumption.attempt,
+                  "start with attempt N; the earlier attempts failed the same way")
+      ->check(CLI::Range(1U, 1000U));
 }
 
 }  // namespace
@@ -420,39 +460,8 @@ void add_explain(CLI::App& app, int& code) {
   command->add_option("--body", given->body_file, "file with the request body");
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer("reprise explain POST https://api.example.com/v1/orders -c reprise.yaml --status 503");
-  AssumptionArguments& assumption = given->assumption;
-  CLI::Option* status = command->add_option("--status", assumption.status,
-                                            "status of the response to every attempt (default 503)");
-  CLI::Option* failure =
-      command->add_option("--failure", assumption.failure, "how every attempt fails: " + failure_words(" "))
-          ->type_name("WORD:{" + failure_words(",") + "}")
-          ->excludes(status);
   command->add_flag("--http2", given->http2, "the request uses HTTP/2, unless the route has http2: never");
-  CLI::Option* reset = command
-                           ->add_option("--reset", assumption.reset,
-                                        "HTTP/2: every attempt ends by RST_STREAM with this code, such as "
-                                        "refused_stream")
-                           ->type_name("CODE")
-                           ->excludes(status)
-                           ->excludes(failure);
-  command
-      ->add_flag("--goaway", assumption.goaway,
-                 "HTTP/2: every attempt ends by GOAWAY, and the upstream did not process the request")
-      ->excludes(status)
-      ->excludes(failure)
-      ->excludes(reset);
-  CLI::Option* header = command
-                            ->add_option("--response-header", assumption.response_headers,
-                                         "'Name: value' field of the assumed responses; repeatable")
-                            ->allow_extra_args(false);
-  CLI::Option* body = command->add_option("--response-body", assumption.response_body,
-                                          "file with the body of the assumed responses");
-  accept_old_name(*command, "--answer-header", header);
-  accept_old_name(*command, "--answer-body", body);
-  command
-      ->add_option("--attempt", assumption.attempt,
-                   "start with attempt N; the earlier attempts failed the same way")
-      ->check(CLI::Range(1U, 1000U));
+  add_assumption(*command, given->assumption);
   command->callback([given, &code] {
     try {
       code = explain(*given);
