@@ -6,6 +6,9 @@
 namespace reprise::net {
 namespace {
 
+// Shortest idle time of a connection on which the upstream allows no stream.
+constexpr Duration shortest_wait_for_room = std::chrono::seconds(1);
+
 bool is_among(const RecentConnections& recent, std::uint64_t number) {
   return std::find(recent.begin(), recent.end(), number) != recent.end();
 }
@@ -200,16 +203,19 @@ void Http2Set::end_idle(SharedConnection& connection) {
   pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
 }
 
-// Without the time of a connection that was never used, a connection on which the upstream allows no stream
-// would stay open for ever. If this connection closed at once, the next request would dial again.
+// A connection that was never used has no room: the upstream allows no stream on it. It is kept in any case,
+// so that the requests that wait for a stream do not dial again and again. Its end wakes them.
 void Http2Set::begin_idle(SharedConnection& connection, bool used) {
   const Instant now = Tick::now();
   const Instant expires = connection.expires_.value_or(policy::no_end);
-  const Duration known_life =
-      used ? upstream_.idle_life.limit(now).value_or(policy::no_limit) : policy::no_limit;
-  const Duration life = std::min(pool_.settings_.idle_timeout, known_life);
-  const bool is_kept = !pool_.closing_ && !upstream_.evicted && !connection.retired_ &&
-                       (pool_.settings_.idle > 0 || !used) && life > Duration::zero() && expires > now;
+  Duration life =
+      std::min(pool_.settings_.idle_timeout, upstream_.idle_life.limit(now).value_or(policy::no_limit));
+  bool is_kept = !pool_.closing_ && !upstream_.evicted && pool_.settings_.idle > 0 && life > Duration::zero();
+  if (!used) {
+    life = std::max(pool_.settings_.idle_timeout, shortest_wait_for_room);
+    is_kept = true;
+  }
+  is_kept = is_kept && !connection.retired_ && expires > now;
   if (!is_kept) return close(connection);
   connection.idle_since_ = now;
   connection.counted_as_idle_ = true;
