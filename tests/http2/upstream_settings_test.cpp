@@ -32,8 +32,8 @@ TEST_F(UpstreamSettingsTest, M26_lowered_limit_holds_as_soon_as_it_arrives_and_s
     StreamMemory memory{0};
     WireBench bench(memory);
     bench.connect({{max_concurrent_streams, 6}});
-    std::vector<StreamId> open;
-    for (int i = 0; i < 5; ++i) open.push_back(bench.ask());
+    std::vector<StreamId> open(5);
+    for (StreamId& id : open) id = bench.ask();
     EXPECT_EQ(bench.wire.room(), 1U);
     bench.wire.receive(settings({{max_concurrent_streams, limit}}));
     EXPECT_EQ(bench.wire.room(), 0U) << "also before the ACK is written";
@@ -191,20 +191,20 @@ TEST_F(UpstreamSettingsTest, M47_credentials_and_short_cookies_never_enter_a_tab
       "X-Plain: abcdefghijklmnopqrstuvwxyz\r\n\r\n";
   connect();
   std::array<std::string, 2> blocks;
-  for (std::string& block : blocks) {
+  for (std::string& each : blocks) {
     open(head);
     const std::vector<Frame> frames = flush();
     ASSERT_EQ(frames.size(), 1U);
-    block = frames[0].payload;
+    each = frames[0].payload;
     const FieldList fields = reader.fields(frames[0]);
     EXPECT_EQ(fields[4], std::pair(std::string("authorization"), std::string("Bearer abcdefghijklmnop")));
     EXPECT_EQ(fields[5], std::pair(std::string("cookie"), std::string("a=1")));
   }
   // Literal never indexed (RFC 7541 6.2.3) with the names 23 (authorization) and 32 (cookie) of the static
   // table.
-  for (const std::string& block : blocks) {
-    EXPECT_NE(block.find("\x1f\x08"), std::string::npos);
-    EXPECT_NE(block.find("\x1f\x11"), std::string::npos);
+  for (const std::string& each : blocks) {
+    EXPECT_NE(each.find("\x1f\x08"), std::string::npos);
+    EXPECT_NE(each.find("\x1f\x11"), std::string::npos);
   }
   EXPECT_LT(blocks[1].size() + 20, blocks[0].size()) << "the other field was indexed";
 }
