@@ -148,7 +148,8 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       resolver_(std::make_unique<net::Resolver>(
           [this](net::Resolver::Question question) { look_up(std::move(question)); }, net::Resolver::Limits(),
           stage.metrics)),
-      shared_{stage.metrics, stage.log, budgets_, host_guards_, *resolver_, replay_, stream_memory_, "reprise-sim"},
+      shared_{stage.metrics, stage.log, budgets_,       host_guards_,
+              *resolver_,    replay_,   stream_memory_, "reprise-sim"},
       before_(stage.metrics.totals()) {
   listener_->role = std::make_shared<const forward::ListenerRole>(
       forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
