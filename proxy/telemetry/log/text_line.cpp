@@ -61,13 +61,15 @@ std::string target_of(const ExchangeRecord& record, std::string_view route, conf
   return visible(std::string_view(url).substr(record.tunnel ? 0 : url.find("//") + 2));
 }
 
+std::string failure_text(const policy::Failed& failed) {
+  std::string text(policy::word(failed.cause));
+  if (const std::string_view code = policy::reset_code(failed); !code.empty())
+    text.append("(").append(code).append(")");
+  return text;
+}
+
 std::string outcome_text(const policy::Outcome& outcome) {
-  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
-    std::string text(policy::word(failed->cause));
-    if (const std::string_view code = policy::reset_code(*failed); !code.empty())
-      text.append("(").append(code).append(")");
-    return text;
-  }
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) return failure_text(*failed);
   return fmt::to_string(std::get<policy::Responded>(outcome).status);
 }
 
