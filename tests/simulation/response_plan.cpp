@@ -3,29 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tests/simulation/content.hpp"
+#include "tests/simulation/response_draw.hpp"
 
 namespace reprise::simulation {
 namespace {
 
-/// Writes one response, with all its drawn faults.
-class Writer {
+/// Writes one response over HTTP/1, with all its drawn faults.
+class Writer : private ResponseDraw {
  public:
   Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
          const std::optional<RangeRequest>& range, bool reused)
-      : chance_(seed, Purpose::responses, account.plan.id * 64 + arrival),
-        spelling_(seed, Purpose::responses, ~(account.plan.id * 64 + arrival)),
-        faults_(faults),
-        account_(account),
-        range_(range),
-        reused_(reused),
-        content_(account.plan.id, arrival),
-        version_field_(version_field(seed, account.plan.id)) {
-    plan_.version = arrival;
-  }
+      : ResponseDraw(seed, faults, account, arrival, range, reused),
+        spelling_(seed, Purpose::responses, ~(account.plan.id * 64 + arrival)) {}
 
   ResponsePlan write() {
     draw_departures();
+    if (resets_after_request_) ends_at_ = 0, plan_.after = After::reset;
     draw_status();
     draw_part();
     draw_framing();
@@ -33,100 +26,11 @@ class Writer {
     write_head();
     write_body();
     draw_end();
+    static_cast<ResponseFacts&>(plan_) = facts_;
     return plan_;
   }
 
  private:
-  bool plays(Fault kind, std::uint64_t one_in) { return faults_.plays(kind, chance_.one_in(one_in)); }
-  bool has_body() const {
-    return account_.plan.method != "HEAD" && plan_.status != 204 && plan_.status != 304;
-  }
-
-  // Draws how much of the request is read, when the response begins, and whether the upstream resets the
-  // connection before the response.
-  void draw_departures() {
-    plan_.commit_at = chance_.between(1, account_.plan.body_bytes + 150);
-    const std::uint64_t inside = chance_.between(1, account_.plan.body_bytes + 150);
-    if (plays(Fault::reset_inside_request, 12)) plan_.resets = inside;
-    if (plays(Fault::request_unread, 16)) plan_.unread = true;
-    if (plays(Fault::reset_after_request, 12)) ends_at_ = 0, plan_.after = After::reset;
-    const Duration slow = chance_.milliseconds(1, 3000);
-    if (plays(Fault::head_slow, 8)) plan_.wait = slow;
-    if (chance_.one_in(4)) plan_.pause = chance_.milliseconds(1, 40);
-    if (plays(Fault::early_response, 12)) plan_.early = true;
-  }
-
-  void draw_status() {
-    const bool again = chance_.one_in(3);
-    const int plain = chance_.pick({200, 200, 200, 200, 200, 200, 404, 204, 304, 400, 206});
-    if (plain != 206 && !faults_.over() && !range_) plan_.status = plain;
-    if (faults_.plays(Fault::status_503, again))
-      plan_.status = chance_.pick({503, 503, 500, 429, 502, 504, 408});
-    const bool later = chance_.one_in(4);
-    if (faults_.plays(Fault::retry_after, later)) {
-      plan_.status = chance_.pick({503, 429});
-      fields_.append("Retry-After: " + std::to_string(chance_.below(4)) + "\r\n");
-    }
-    if (plays(Fault::says_no, 12)) {
-      plan_.status = 503;
-      fields_.append("X-Should-Retry: false\r\n");
-    }
-    draw_error();
-    if (faults_.plays(Fault::misdirected, reused_ && chance_.one_in(6))) {
-      plan_.status = 421;
-      plan_.commits = false;
-    }
-  }
-
-  // Draws an error that the status does not show.
-  void draw_error() {
-    const auto how = chance_.pick({Tells::in_json, Tells::in_json, Tells::in_xml, Tells::in_head});
-    const bool hides = (plan_.status == 200 || plan_.status == 400) && !range_;
-    if (!hides) return;
-    const Fault fault = how == Tells::in_head ? Fault::error_in_head : Fault::error_in_body;
-    if (plays(fault, 3)) plan_.tells = how;
-    if (plan_.tells == Tells::in_json)
-      tell_in_body(error_json, "Content-Type: application/x-amz-json-1.1\r\nX-Body: json\r\n");
-    if (plan_.tells == Tells::in_xml) tell_in_body(error_xml, "Content-Type: text/xml\r\nX-Body: xml\r\n");
-    if (plan_.tells == Tells::in_head) fields_.append("X-Error: Throttled:now\r\n");
-  }
-  void tell_in_body(std::string_view body, std::string_view fields) {
-    error_ = body;
-    fields_.append(fields);
-  }
-
-  // Draws which version of the representation is sent, and which part of its bytes.
-  void draw_part() {
-    if (!error_.empty()) {
-      end_ = error_.size();
-      return;
-    }
-    end_ = plan_.status == 200 ? account_.plan.response_bytes
-                               : std::min<std::uint64_t>(account_.plan.response_bytes, 60);
-    if (!range_ || plan_.status != 200) return;
-    const bool same = range_->version > 0 && !chance_.one_in(6);
-    if (!same && range_->conditional) return;  // changed: If-Range requires the whole new version
-    if (same) plan_.version = range_->version;
-    content_ = Content(account_.plan.id, plan_.version);
-    if (chance_.one_in(6)) return;  // this server ignores ranges
-    plan_.status = 206;
-    first_ = std::min(range_->first, end_);
-    const std::uint64_t lie = chance_.below(5);
-    if (!faults_.plays(Fault::range_lies, !chance_.one_in(3))) return;
-    if (lie == 0 && first_ > 0) {
-      --first_;
-    } else if (lie == 1) {
-      first_ = std::min(first_ + 1, end_);
-    } else if (lie == 2) {
-      plan_.version += 1000;
-      content_ = Content(account_.plan.id, plan_.version);
-    } else if (lie == 3) {
-      missing_ = (end_ - first_ + 1) / 2;
-    } else {
-      total_lie_ = 1;
-    }
-  }
-
   void draw_framing() {
     const std::uint64_t choice = chance_.below(10);
     chunked_ = has_body() && choice >= 5 && choice < 8;
@@ -154,15 +58,15 @@ class Writer {
     if (plays(Fault::head_junk, 20))
       out.append(chance_.pick(
           {"HTTP/2.0 200\r\n\r\n", "\x16\x03\x01 junk\r\n\r\n", "HTTP/1.1 200 OK\r\nNo colon\r\n\r\n"}));
-    out.append("HTTP/1.1 " + std::to_string(plan_.status) + " Told\r\n");
+    out.append("HTTP/1.1 " + std::to_string(facts_.status) + " Told\r\n");
     out.append("X-Story: " + std::to_string(account_.plan.id) +
-               "\r\nX-Version: " + std::to_string(plan_.version) + "\r\n");
+               "\r\nX-Version: " + std::to_string(facts_.version) + "\r\n");
     out.append("X-First: " + std::to_string(first_) + "\r\n");
-    if (error_.empty() && (plan_.status == 200 || plan_.status == 206))
-      out.append(version_line(version_field_, plan_.version));
+    if (error_.empty() && (facts_.status == 200 || facts_.status == 206))
+      out.append(version_line(version_field_, facts_.version));
     // Content-Range has no meaning in a 200.
-    if (plan_.status == 200 && plan_.version % 4 == 3) out.append("Content-Range: bytes 7-8/9\r\n");
-    if (plan_.status == 206) {
+    if (facts_.status == 200 && facts_.version % 4 == 3) out.append("Content-Range: bytes 7-8/9\r\n");
+    if (facts_.status == 206) {
       const std::uint64_t last = end_ == 0 ? 0 : end_ - 1;
       out.append("Content-Range: bytes " + std::to_string(first_) + "-" + std::to_string(last) + "/" +
                  std::to_string(end_ + total_lie_) + "\r\n");
@@ -174,7 +78,7 @@ class Writer {
     const std::uint64_t said = end_ - first_ - missing_ + (short_ ? 10 : 0);
     if (short_) plan_.after = After::finish;
     if (chunked_) out.append("Transfer-Encoding: chunked\r\n");
-    if (!chunked_ && !until_close_ && plan_.status != 204 && plan_.status != 304)
+    if (!chunked_ && !until_close_ && facts_.status != 204 && facts_.status != 304)
       out.append("Content-Length: " + std::to_string(said) + "\r\n");
     if (plan_.after == After::finish || chance_.one_in(10)) {
       out.append("Connection: close\r\n");
@@ -233,10 +137,6 @@ class Writer {
     message_end_ = out.size();
   }
 
-  std::string text(std::uint64_t first, std::uint64_t end) const {
-    return error_.empty() ? content_.text(first, end) : std::string(error_.substr(first, end - first));
-  }
-
   void end_after(std::size_t bytes, After how) {
     if (bytes >= ends_at_) return;
     ends_at_ = bytes;
@@ -250,7 +150,7 @@ class Writer {
     if (plays(Fault::head_silent, 16)) end_after(silent_at, After::fall_silent);
     if (plays(Fault::eof_before_head, 12)) {
       end_after(0, After::finish);
-      plan_.early = plan_.unread = chance_.one_in(2);
+      facts_.early = facts_.unread = chance_.one_in(2);
     }
     if (plays(Fault::eof_inside_head, 20)) end_after(in_head, After::finish);
     if (plays(Fault::reset_inside_head, 20)) end_after(in_head, After::reset);
@@ -269,31 +169,18 @@ class Writer {
       plan_.surplus += second.size();
     }
     const Duration rest = chance_.milliseconds(0, 3000);
-    if (plan_.after == After::keep && plays(Fault::idle_close, 6)) plan_.idles_for = rest;
+    if (plan_.after == After::keep && plays(Fault::idle_close, 6)) facts_.idles_for = rest;
     if (plan_.after == After::keep && plays(Fault::idle_bytes, 8)) {
-      plan_.idles_for = rest;
-      plan_.speaks_idly = true;
+      facts_.idles_for = rest;
+      facts_.speaks_idly = true;
     }
-    plan_.vanishes = plan_.after == After::keep && plays(Fault::dead_at_rest, 4);
+    facts_.vanishes = plan_.after == After::keep && plays(Fault::dead_at_rest, 4);
   }
 
-  Chance chance_;
   /// Has its own stream of random numbers, so that its draws do not change other draws of the story.
   Chance spelling_;
-  Faults& faults_;
-  const Account& account_;
-  const std::optional<RangeRequest>& range_;
-  bool reused_;
-  Content content_;
-  const VersionField version_field_;
   ResponsePlan plan_;
-  std::string fields_;
-  std::uint64_t first_ = 0;
-  std::uint64_t end_ = 0;
-  std::uint64_t total_lie_ = 0;
-  std::uint64_t missing_ = 0;  ///< number of bytes that the head announces but that are not sent
   bool short_ = false;
-  std::string_view error_;  ///< body that reports an error; empty: a normal body
   bool chunked_ = false;
   bool until_close_ = false;
   std::size_t head_at_ = 0;

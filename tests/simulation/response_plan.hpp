@@ -15,10 +15,8 @@ namespace reprise::simulation {
 /// What the upstream does with the connection after the last byte.
 enum class After : std::uint8_t { keep, finish, reset, fall_silent };
 
-struct ResponsePlan {
-  std::string bytes;
-  std::size_t surplus = 0;  ///< bytes after the end of the message
-  After after = After::keep;
+/// The parts of a plan that do not depend on the protocol.
+struct ResponseFacts {
   Duration wait{};                      ///< wait before the first byte
   Duration pause{};                     ///< pause before the second piece; halved for each later piece
   bool early = false;                   ///< the response is sent as soon as the request's head has arrived
@@ -28,10 +26,16 @@ struct ResponsePlan {
   bool unread = false;                  ///< only the head of the request is read
   std::optional<Duration> idles_for;    ///< idle time after the response, then FIN
   bool vanishes = false;                ///< after the response, the connection dies without notice
-  bool speaks_idly = false;             ///< after `idles_for`, sends an unsolicited 408 before the FIN
+  bool speaks_idly = false;             ///< after `idles_for`, sends unsolicited bytes before the FIN
   unsigned version = 0;
   int status = 200;
   Tells tells = Tells::nothing;
+};
+
+struct ResponsePlan : ResponseFacts {
+  std::string bytes;
+  std::size_t surplus = 0;  ///< bytes after the end of the message
+  After after = After::keep;
 };
 
 /// Bodies of responses that report an error in the body. The field X-Body names the format: json or xml.
