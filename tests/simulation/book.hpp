@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/telemetry/log/exchange_record.hpp"
+#include "tests/simulation/http2_marks.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace reprise::simulation {
@@ -18,6 +19,7 @@ enum class BodyFraming : std::uint8_t { none, counted, chunked };
 /// A request as the client intends to send it.
 struct RequestPlan {
   std::uint64_t id = 0;
+  std::uint64_t client = 0;  ///< number of the client connection that sends the request
   std::string method = "GET";
   std::string host;
   BodyFraming framing = BodyFraming::none;
@@ -51,10 +53,28 @@ struct Served {
   Tells tells = Tells::nothing;
 };
 
+/// How an upstream ended a stream, or the connection of a stream.
+enum class StreamEnd : std::uint8_t {
+  refused,      ///< RST_STREAM(REFUSED_STREAM)
+  needs_http1,  ///< RST_STREAM or GOAWAY with HTTP_1_1_REQUIRED
+  reset,        ///< RST_STREAM with another code
+  excluded,     ///< GOAWAY excludes the stream
+  violation,    ///< a frame that HTTP/2 does not allow came on the connection
+  connection,   ///< FIN or reset of the connection
+};
+
+struct StreamLoss {
+  Instant at{};
+  StreamEnd how = StreamEnd::connection;
+};
+
 /// The start of a request on an upstream connection, even if its bytes never arrived.
 struct Ride {
   Instant at{};
   const void* connection = nullptr;
+  bool is_stream = false;  ///< the request is a stream of an HTTP/2 connection
+  bool responded = false;  ///< a response head, possibly an interim one, was sent
+  std::vector<StreamLoss> losses;
 };
 
 /// A request that was sent on a reused connection whose peer was dead.
@@ -72,6 +92,7 @@ struct Account {
   std::vector<Served> served;
   /// Request head as an upstream first received it, without fields that may change between attempts.
   std::string head;
+  std::string http2_head;  ///< the same, of attempts over HTTP/2
   ClientEnd end = ClientEnd::pending;
   Instant asked{};
   Instant ended{};
@@ -82,6 +103,9 @@ struct Account {
   bool sent_whole = false;
   /// True if a reset may overtake the response: the client is slow or pipelines, or this is a tunnel.
   bool may_miss_response = false;
+  /// True if an HTTP/2 upstream sent all bytes of Content-Length, but then more DATA, or no END_STREAM. The
+  /// response looks complete to a client over HTTP/1, but not to the proxy, which closes the connection.
+  bool ended_before_its_end = false;
   unsigned records = 0;
   telemetry::Ending ending = telemetry::Ending::complete;
   int status = 0;  ///< status that the client received
@@ -104,6 +128,9 @@ class Book {
   void broken(std::string law);
   const std::string& first_broken() const { return broken_; }
 
+  void reached(Http2Mark mark) { ++http2_counts_[static_cast<std::size_t>(mark)]; }
+  const Http2Counts& http2_counts() const { return http2_counts_; }
+
   /// Notes that the shutdown has begun: from now on, connections may close without notice.
   void stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
@@ -117,6 +144,7 @@ class Book {
   World& world_;
   std::map<std::uint64_t, Account> accounts_;
   std::string broken_;
+  Http2Counts http2_counts_{};
   bool telling_ = false;
   bool stopping_ = false;
 };

@@ -176,7 +176,8 @@ void Client::take_body(std::string_view bytes) {
       book_.broken("a response's bytes are those of one attempt");
   } else if (!own_ && !forged_ &&
              !Content(plan_.requests[answered_].id, version_).holds(first_ + body_bytes_, bytes))
-    book_.broken("a response's bytes are those of one attempt, or of one chain of resumes");
+    book_.broken("a response's bytes are those of one attempt, or of one chain of resumes (request " +
+                 std::to_string(plan_.requests[answered_].id) + ")");
   body_bytes_ += bytes.size();
 }
 
@@ -251,6 +252,14 @@ void Client::end_request(ClientEnd end) {
   account().ended = world_.now();
 }
 
+// Judges later, because it may not be known yet what the upstream did at this moment.
+void Client::judge_silent_end(std::uint64_t last) {
+  world_.after(std::chrono::milliseconds(1), [&book = book_, last] {
+    if (!book.find(last)->ended_before_its_end)
+      book.broken("a connection that ends behind a response was said to end");
+  });
+}
+
 void Client::connection_ended(bool by_reset) {
   over_ = true;
   if (!by_reset && reader_.state() == HttpReader::State::until_close) {
@@ -265,7 +274,7 @@ void Client::connection_ended(bool by_reset) {
     // The client sent its next request at once, so no timeout of the proxy can have ended the connection. A
     // connection that ended with a reset is not judged, because a reset discards unread bytes.
     if (!by_reset && answered_ > 0 && received_ == received_before_ && !stalled_ && !book_.stopping())
-      book_.broken("a connection that ends behind a response was said to end");
+      judge_silent_end(plan_.requests[answered_ - 1].id);
     end_request(ClientEnd::cut);
     ++answered_;
   }

@@ -54,6 +54,7 @@ class Client final : public Actor {
   void response_came();
   void judge_whole();
   void judge_interim(int status);
+  void judge_silent_end(std::uint64_t last);
   void connection_ended(bool by_reset);
   void end_request(ClientEnd end);
   void leave();

@@ -51,13 +51,31 @@ constexpr Failure failures_reached[] = {{Stage::resolve, Cause::dns_error},
                                         {Stage::head, Cause::reset},
                                         {Stage::head, Cause::malformed_response},
                                         {Stage::head, Cause::header_too_large},
+                                        {Stage::connect, Cause::reset},
+                                        {Stage::connect, Cause::not_http2},
+                                        {Stage::connect, Cause::goaway},
+                                        {Stage::await_head, Cause::stream_refused},
+                                        {Stage::await_head, Cause::stream_reset},
+                                        {Stage::await_head, Cause::goaway},
+                                        {Stage::await_head, Cause::http_1_1_required},
+                                        {Stage::await_head, Cause::malformed_response},
                                         {Stage::body, Cause::truncated},
                                         {Stage::body, Cause::malformed_response},
                                         {Stage::body, Cause::reset}};
 
-// Failures that fewer than one story in a thousand reaches: a reused connection dies while a request is being
-// sent on it.
-constexpr Failure failures_seldom_reached[] = {{Stage::send, Cause::unacknowledged}};
+// Failures that fewer than one story in a thousand may reach: a reused connection dies while a request is
+// being sent on it, and ends over HTTP/2 at an unusual moment.
+constexpr Failure failures_seldom_reached[] = {{Stage::send, Cause::unacknowledged},
+                                               {Stage::connect, Cause::closed},
+                                               {Stage::connect, Cause::http_1_1_required},
+                                               {Stage::tls, Cause::not_http2},
+                                               {Stage::tls, Cause::goaway},
+                                               {Stage::tls, Cause::http_1_1_required},
+                                               {Stage::send, Cause::goaway},
+                                               {Stage::send, Cause::stream_refused},
+                                               {Stage::send, Cause::stream_reset},
+                                               {Stage::send, Cause::http_1_1_required},
+                                               {Stage::send, Cause::malformed_response}};
 
 void append_row(std::string& text, std::string_view name, std::uint64_t count) {
   char line[120];
@@ -93,6 +111,7 @@ void CoverageMarks::add(const CoverageMarks& other) {
   for (std::size_t i = 0; i < reasons.size(); ++i) reasons[i] += other.reasons[i];
   for (std::size_t i = 0; i < endings.size(); ++i) endings[i] += other.endings[i];
   for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += other.faults[i];
+  for (std::size_t i = 0; i < http2.size(); ++i) http2[i] += other.http2[i];
   for (std::size_t i = 0; i < failures.size(); ++i) {
     for (std::size_t j = 0; j < failures[i].size(); ++j) failures[i][j] += other.failures[i][j];
   }
@@ -114,6 +133,7 @@ std::vector<std::string> CoverageMarks::missing(std::uint64_t stories) const {
   for (std::size_t i = 0; i < endings.size(); ++i)
     demand(telemetry::word(static_cast<telemetry::Ending>(i)), endings[i]);
   for (std::size_t i = 0; i < faults.size(); ++i) demand(word(static_cast<Fault>(i)), faults[i]);
+  for (std::size_t i = 0; i < http2.size(); ++i) demand(policy::names_of<Http2Mark>[i], http2[i]);
   demand("intercepted", intercepted);
   demand("intercepted, and tried again", intercepted_again);
   return names;
@@ -150,6 +170,8 @@ std::string CoverageMarks::table() const {
     append_row(text, telemetry::word(static_cast<telemetry::Ending>(i)), endings[i]);
   text.append("faults\n");
   for (std::size_t i = 0; i < faults.size(); ++i) append_row(text, word(static_cast<Fault>(i)), faults[i]);
+  text.append("HTTP/2\n");
+  for (std::size_t i = 0; i < http2.size(); ++i) append_row(text, policy::names_of<Http2Mark>[i], http2[i]);
   text.append("interception\n");
   append_row(text, "intercepted", intercepted);
   append_row(text, "intercepted, and tried again", intercepted_again);

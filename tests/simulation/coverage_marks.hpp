@@ -8,6 +8,7 @@
 
 #include "proxy/telemetry/log/exchange_record.hpp"
 #include "tests/simulation/fault.hpp"
+#include "tests/simulation/http2_marks.hpp"
 
 namespace reprise::simulation {
 
@@ -19,6 +20,7 @@ struct CoverageMarks {
       failures{};  ///< failed attempts, counted by stage and cause
   std::array<std::uint64_t, 3> endings{};
   FaultCounts faults{};
+  Http2Counts http2{};
   std::uint64_t intercepted = 0;        ///< requests whose client TLS the proxy terminates
   std::uint64_t intercepted_again = 0;  ///< intercepted requests with more than one attempt
 

@@ -80,6 +80,19 @@ enum class Fault : std::uint8_t {
   certificate_bad,
   write_uncounted,     // over TLS: bytes are sent, but the write reports a failure
   fin_without_notice,  // over TLS: FIN without close_notify
+  // over HTTP/2:
+  not_http2,         // the response to the preface is HTTP/1
+  settings_missing,  // no SETTINGS, but the connection stays open
+  settings_late,
+  streams_limited,    // MAX_CONCURRENT_STREAMS is 0, 1 or 3
+  limit_changes,      // a second SETTINGS changes MAX_CONCURRENT_STREAMS
+  stream_refused,     // RST_STREAM(REFUSED_STREAM)
+  stream_reset,       // RST_STREAM with another code
+  needs_http1,        // RST_STREAM(HTTP_1_1_REQUIRED)
+  goaway,             // GOAWAY, often with a last stream below those that are open
+  goaway_announced,   // a GOAWAY with the highest stream number comes first
+  goaway_with_error,  // GOAWAY with an error code, and the connection ends
+  violation,          // a frame that HTTP/2 does not allow
 };
 
 inline constexpr std::size_t fault_count = policy::count_of<Fault>;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/simulation/http2_laws.hpp"
+
 namespace reprise::simulation {
 namespace {
 
@@ -64,6 +66,7 @@ class Judge {
     if (!silence_is_noticed())
       return "what can be repeated goes on at once, and within three seconds, where its connection is dead";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
+    if (const auto law = broken_stream_law(account_); !law.empty()) return law;
     if (!names_fail_by_themselves()) return "a name fails when the resolver has just said so";
     return {};
   }
@@ -117,6 +120,7 @@ class Judge {
 
   bool ends_alike() const {
     const bool has_response = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_response;
+    if (has_response && account_.ended_before_its_end) return true;
     if (has_response) return account_.ending == Ending::complete || account_.ending == Ending::client_gone;
     return account_.end == ClientEnd::left || account_.ending != Ending::complete ||
            account_.may_miss_response;
@@ -176,8 +180,8 @@ class Judge {
       if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
         return false;
       // The proxy checks ten times a second whether the request makes progress.
-      const Instant stuck =
-          std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
+      const Instant stuck = std::max({account_.moved, account_.sent, entry.started, begun_by(entry.ended)}) +
+                            std::chrono::milliseconds(1100);
       // An upload that made progress during this attempt need not end at the deadline. Bytes that arrive at
       // the start time of the attempt count as progress, because the network may have no latency.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
@@ -186,6 +190,13 @@ class Judge {
       if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
     }
     return true;
+  }
+  // Returns when the request last began to be sent, up to that time. An attempt may wait for a connection, or
+  // for a stream of one, before it sends anything.
+  Instant begun_by(Instant time) const {
+    Instant begun{};
+    for (const Ride& ride : account_.rides) begun = ride.at <= time ? std::max(begun, ride.at) : begun;
+    return begun;
   }
   // Returns true if the attempt failed because its upload stalled. Over TLS, a response timeout does not
   // prove a stall: a write that failed may have been delivered, and the proxy then waits for the response.

@@ -167,16 +167,19 @@ int main(int argc, char** argv) {
   app.add_flag("--marks", options.shows_marks, "print what was reached, and how often");
   app.add_option("--figures", options.figures, "file for what was counted");
   app.add_option("--canary", options.canary, "a defect of the story itself: the run fails unless it is found")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, Canary>{{"repeated-effect", Canary::repeated_effect},
-                                                                {"wrong-byte", Canary::wrong_byte},
-                                                                {"old-name", Canary::old_name},
-                                                                {"lost-end", Canary::lost_end},
-                                                                {"deaf-kernel", Canary::deaf_kernel},
-                                                                {"used-before", Canary::used_before},
-                                                                {"one-connection", Canary::one_connection},
-                                                                {"clear-text", Canary::clear_text},
-                                                                {"unnamed-change", Canary::unnamed_change}}));
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Canary>{{"repeated-effect", Canary::repeated_effect},
+                                        {"wrong-byte", Canary::wrong_byte},
+                                        {"old-name", Canary::old_name},
+                                        {"lost-end", Canary::lost_end},
+                                        {"deaf-kernel", Canary::deaf_kernel},
+                                        {"used-before", Canary::used_before},
+                                        {"one-connection", Canary::one_connection},
+                                        {"clear-text", Canary::clear_text},
+                                        {"processed-anyway", Canary::processed_anyway},
+                                        {"kept-window", Canary::kept_window},
+                                        {"foreign-death", Canary::foreign_death},
+                                        {"unnamed-change", Canary::unnamed_change}}));
   CLI11_PARSE(app, argc, argv);
   return replayed->count() > 0 ? reprise::simulation::replay(options)
                                : reprise::simulation::run(options, argv[0]);

@@ -26,10 +26,14 @@ void NameBook::dialled(const address& dialled, const Dials::Result& result) {
     book_.broken("a name is asked for again once a dial of what it resolved to has failed");
   const Instant last = moments_.at(response.name).back();
   if (last > response.given && now > last) book_.broken("no answer outlives the one that came after it");
-  if (result.error && !response.failed) response.failed = now;
   // After EMFILE, an idle connection is closed and the same address is dialled again at once. If the second
   // dial succeeds, the address has not failed.
   if (!result.error && response.failed == now) response.failed.reset();
+}
+
+void NameBook::failed(const address& dialled) {
+  const auto place = responses_.find(dialled.to_string());
+  if (place != responses_.end() && !place->second.failed) place->second.failed = world_.now();
 }
 
 bool NameBook::was_answered(const std::string& name, Instant when) const {

@@ -25,6 +25,8 @@ class NameBook {
   /// Judges a dial: its address must be from the name's latest lookup, at most ten seconds old, and must not
   /// have failed before.
   void dialled(const asio::ip::address& address, const Dials::Result& result);
+  /// Records that the proxy knows that a dial of the address has failed.
+  void failed(const asio::ip::address& address);
   /// Makes the address refuse all later dials, because the name has moved to another address.
   void moves(const asio::ip::address& address) { moved_[address.to_string()] = true; }
   bool has_moved(const asio::ip::address& address) const { return moved_.contains(address.to_string()); }

@@ -112,6 +112,10 @@ std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
   if (endpoint.port() == tunnel_port && tunnel_.inside) {
     // The first dial is for the CONNECT. Later dials are for the request inside it.
     book_.find(tunnel_id)->arrivals = 1;
+    if (http2_ != nullptr) {
+      add_http2(std::move(chance), wire);
+      return wire;
+    }
     upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
     if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) upstreams_.back()->reset();
     return wire;
@@ -124,7 +128,6 @@ std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
     world_.soon([server = tunnels_.back().get()] { server->look(); });
     return wire;
   }
-  upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
   const Duration dies_after = chance.milliseconds(0, 4000);
   if (faults_.plays(Fault::silent_death, chance.one_in(12))) {
     world_.after(dies_after, [this, wire] {
@@ -132,6 +135,11 @@ std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
     });
   }
   if (canary_ == Canary::deaf_kernel) wire->deafen();
+  if (http2_ != nullptr) {
+    add_http2(std::move(chance), wire);
+    return wire;
+  }
+  upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
   if (parent_) upstreams_.back()->stand_for_all();
   if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
     upstreams_.back()->reset();
@@ -139,6 +147,20 @@ std::shared_ptr<Wire> Network::connected(const tcp::endpoint& endpoint) {
     upstreams_.back()->speak_first("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Story: 0\r\n\r\nforged");
   }
   return wire;
+}
+
+void Network::add_http2(Chance chance, const std::shared_ptr<Wire>& wire) {
+  http2_upstreams_.push_back(
+      std::make_unique<Http2Upstream>(seed_, world_, faults_, book_, wire, canary_, *http2_, connections_));
+  Http2Upstream& upstream = *http2_upstreams_.back();
+  if (canary_ == Canary::foreign_death) {
+    upstream.on_death = [this, &upstream] {
+      for (const auto& other : http2_upstreams_) {
+        if (other.get() != &upstream && other->has_open_streams()) return other->die_unseen();
+      }
+    };
+  }
+  if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) upstream.reset();
 }
 
 }  // namespace reprise::simulation

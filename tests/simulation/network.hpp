@@ -9,6 +9,7 @@
 #include "proxy/net/resolve/resolver.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/dials.hpp"
+#include "tests/simulation/http2_upstream.hpp"
 #include "tests/simulation/name_book.hpp"
 #include "tests/simulation/purpose.hpp"
 #include "tests/simulation/tunnel.hpp"
@@ -26,6 +27,7 @@ class Network final : public Dials {
   Duration patience_of_names();
 
   Result dial(const tcp::endpoint&) override;
+  void failed(const tcp::endpoint& endpoint) override { names_.failed(endpoint.address()); }
   /// Judges the dial of `order[which]`, which the proxy is about to start: this dial must be due now.
   /// `order`: all addresses of the race, in the order of their dials.
   void race_dials(std::span<const tcp::endpoint> order, std::size_t which) {
@@ -39,6 +41,8 @@ class Network final : public Dials {
   void set_connect_timeout(Duration limit) { dialled_.set_connect_timeout(limit); }
   /// Sets the parent proxy through which all traffic must leave.
   void set_parent(const std::string& address);
+  /// Makes the upstreams speak HTTP/2. Precondition: `terms` outlives the network.
+  void speak_http2(const Http2Terms& terms) { http2_ = &terms; }
   /// Sets what the server of the story's tunnel does on each connection.
   void serve_tunnel(const TunnelPlan& plan) { tunnel_ = plan; }
   const NameBook& names() const { return names_; }
@@ -49,6 +53,7 @@ class Network final : public Dials {
   std::vector<asio::ip::address> several(Chance chance);
   std::vector<asio::ip::address> found(const std::string& name);
   Result fate(const tcp::endpoint&);
+  void add_http2(Chance chance, const std::shared_ptr<Wire>& wire);
 
   const Seed seed_;
   World& world_;
@@ -56,6 +61,8 @@ class Network final : public Dials {
   Book& book_;
   const Canary canary_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
+  std::vector<std::unique_ptr<Http2Upstream>> http2_upstreams_;
+  const Http2Terms* http2_ = nullptr;
   DialBook dialled_;
   NameBook names_;
   std::map<std::string, net::Found> first_responses_;  ///< for Canary::old_name

@@ -260,6 +260,40 @@ void draw_limits(Chance& chance, Faults& faults, config::Settings& settings) {
     settings.limits.replay_memory_bytes = chance.below(3000);
 }
 
+// One story in four has upstreams that speak HTTP/2. With little memory for streams, windows stay small.
+void draw_http2(Seed seed, const Faults& faults, Scene& scene) {
+  Chance chance(seed, Purpose::policy, 8);
+  if (!chance.one_in(4)) return;
+  Http2Terms terms;
+  terms.trusts_refusals = !chance.one_in(4);
+  terms.connections = chance.pick<std::size_t>({1, 1, 2, 32});
+  terms.connection_window = chance.pick<std::uint32_t>({0, 65'535, 65'535, 65'535});
+  terms.has_room = !faults.knows(Fault::streams_limited) && !faults.knows(Fault::limit_changes);
+  const auto memory = chance.pick<std::size_t>({0, 20'000, 60'000, 1'000'000});
+  if (!chance.one_in(3)) scene.settings.limits.stream_memory_bytes = memory;
+  scene.policy.http2 = policy::UseHttp2::always;
+  scene.policy.refused_stream =
+      terms.trusts_refusals ? policy::RefusedStream::trust : policy::RefusedStream::doubt;
+  scene.settings.pool.http2_connections = terms.connections;
+  scene.http2 = terms;
+}
+
+// Adds clients that ask the same host at nearly the same time, so that they share connections.
+void add_crowd(Seed seed, Faults& faults, std::uint64_t& next_id, Scene& scene) {
+  Chance chance(seed, Purpose::clients, 2);
+  const std::uint64_t count = chance.pick<std::uint64_t>({0, 1, 2, 4});
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Arrival arrival;
+    arrival.at = chance.one_in(2) ? Duration::zero() : chance.milliseconds(0, 60);
+    arrival.client = draw_client(chance, faults, next_id, scene.policy.idempotent);
+    for (RequestPlan& request : arrival.client.requests) {
+      request.host = "a.test";
+      if (chance.one_in(6)) request.response_bytes = 40'000;
+    }
+    scene.arrivals.push_back(std::move(arrival));
+  }
+}
+
 }  // namespace
 
 bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request) {
@@ -274,7 +308,7 @@ bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& reque
 ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy::IdempotencyRule& rule) {
   ClientPlan client;
   RequestPlan request;
-  request.id = id;
+  request.id = request.client = id;
   request.host = host;
   request.response_bytes = 300;
   request.idempotent = is_idempotent(rule, request);
@@ -289,6 +323,7 @@ Scene draw_scene(Seed seed, Faults& faults) {
   scene.policy.tls.originate = Chance(seed, Purpose::policy, 2).one_in(3);
   if (Chance(seed, Purpose::policy, 4).one_in(8)) scene.policy.resume.validators = {"x-goog-generation"};
   draw_limits(chance, faults, scene.settings);
+  draw_http2(seed, faults, scene);
   policy::Route fallback;
   fallback.name = "default";
   fallback.policy = scene.policy;
@@ -314,6 +349,10 @@ Scene draw_scene(Seed seed, Faults& faults) {
     arrival.client = draw_client(clients, faults, next_id, scene.policy.idempotent);
     scene.arrivals.push_back(std::move(arrival));
   }
+  if (scene.http2) add_crowd(seed, faults, next_id, scene);
+  for (std::size_t i = 0; i < scene.arrivals.size(); ++i) {
+    for (RequestPlan& request : scene.arrivals[i].client.requests) request.client = i + 1;
+  }
   scene.tunnel = draw_tunnel(seed, faults, scene.policy.idempotent);
   // Removes the request inside the tunnel if the proxy may never read it: in mode off, the proxy does not
   // inspect tunnels; when the proxy is stopped, it may abort the tunnel before the first bytes.
@@ -323,7 +362,7 @@ Scene draw_scene(Seed seed, Faults& faults) {
     scene.tunnel->plan.request.terminated = false;
   }
   Chance ways(seed, Purpose::policy, 1);
-  if (!scene.tunnel && !scene.policy.tls.originate && ways.one_in(6))
+  if (!scene.tunnel && !scene.policy.tls.originate && !scene.http2 && ways.one_in(6))
     scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};
   for (Arrival& arrival : scene.arrivals) judge_risks(scene, arrival.client);
   return scene;

@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "tests/simulation/client.hpp"
 #include "tests/simulation/fault.hpp"
+#include "tests/simulation/http2_intake.hpp"
 #include "tests/simulation/purpose.hpp"
 #include "tests/simulation/tunnel.hpp"
 
@@ -35,7 +36,8 @@ struct Scene {
   std::optional<Duration> clock_jumps_at;
   Duration clock_jump{};
   std::uint64_t disk_room = ~std::uint64_t{0};
-  bool disk_breaks = false;  ///< reading from the disk fails
+  bool disk_breaks = false;         ///< reading from the disk fails
+  std::optional<Http2Terms> http2;  ///< the upstreams speak HTTP/2
 };
 
 Scene draw_scene(Seed seed, Faults& faults);

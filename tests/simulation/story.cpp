@@ -11,6 +11,7 @@
 #include "proxy/forward/exchange/record.hpp"
 #include "proxy/forward/session/listen.hpp"
 #include "proxy/http/message/rejection.hpp"
+#include "tests/simulation/http2_windows.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
@@ -153,6 +154,11 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       before_(stage.metrics.totals()) {
   listener_->role = std::make_shared<const forward::ListenerRole>(
       forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
+  http2_windows = {};
+  if (scene_.http2) {
+    network_.speak_http2(*scene_.http2);
+    http2_windows = {scene_.http2->connection_window, what.canary == Canary::kept_window};
+  }
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
   // On a route without limits every dial fails, so that only the deadline ends the attempts and the ledger
@@ -351,6 +357,7 @@ void Story::end() {
   if (replay_.memory().held() != 0 || replay_.disk().held() != 0)
     return book_.broken("every held body is given back");
   worker_->pool.close();
+  if (stream_memory_.held() != 0) return book_.broken("every byte that streams held is given back");
   if (WireLink::standing() != 0) return book_.broken("every connection is closed");
   if (const std::string law = unlike(before_, stage_.metrics.totals(), seen_); !law.empty())
     book_.broken(law);
@@ -372,6 +379,7 @@ Played Story::play() {
   played.requests = book_.accounts().size();
   played.faults = faults_.played();
   for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
+  for (std::size_t i = 0; i < marks_.http2.size(); ++i) marks_.http2[i] += book_.http2_counts()[i];
   // A broken story can leave sessions behind. Destroys these sessions before the actors at the other ends of
   // their wires.
   world_.let_go();

@@ -20,7 +20,7 @@ Upstream::Upstream(Seed seed, World& world, Faults& faults, Book& book, std::sha
       idle_limit_(draw_idle_limit(seed)) {
   wire_->attach(this);
   wire_->on_offer([this](std::string_view head, std::size_t taken) { offered(head, taken); });
-  wire_->on_swallow([this](std::string_view head) { swallowed(head); });
+  wire_->on_swallow([this](std::string_view head, std::size_t) { swallowed(head); });
   reader_.begin(HttpReader::Kind::request);
 }
 
@@ -61,7 +61,7 @@ void Upstream::carry(Account& account) {
   if (account.plan.takes_no_risk && (carried_ > 0 || canary_ == Canary::used_before))
     book_.broken("what cannot be repeated begins on a connection that has carried nothing");
   const void* const here = canary_ == Canary::one_connection ? static_cast<const void*>(&book_) : this;
-  account.rides.push_back({world_.now(), here});
+  account.rides.push_back({.at = world_.now(), .connection = here, .losses = {}});
 }
 
 void Upstream::begin(Account& account) {

@@ -124,7 +124,10 @@ Task<ErrorCode> WireLink::connect(const tcp::endpoint& endpoint) {
   co_await writing_.until(Instant::max());
   waits_to_write_ = false;
   if (!may_write_) co_return errors::operation_aborted;
-  if (result.error) co_return result.error;
+  if (result.error) {
+    dials_->failed(target);
+    co_return result.error;
+  }
   wire_ = dials_->connected(target);
   wire_->link_ = this;
   co_return ErrorCode();
@@ -202,8 +205,8 @@ std::size_t WireLink::write_some(std::span<const asio::const_buffer> parts, Erro
   } else {
     world_.note(taken);
     wire_->last_heard_ = world_.now();
-    if (wire_->offer_)
-      wire_->offer_({static_cast<const char*>(parts.front().data()), parts.front().size()}, taken);
+    const Wire::Offer offer = wire_->offer_;  // the actor may replace it
+    if (offer) offer({static_cast<const char*>(parts.front().data()), parts.front().size()}, taken);
     wire_->tell_actor();
   }
   return taken;
@@ -223,7 +226,7 @@ std::size_t WireLink::swallow(std::span<const asio::const_buffer> parts, ErrorCo
   wire_->swallowed_ += taken;
   if (!wire_->unheard_since_) wire_->unheard_since_ = world_.now();
   if (wire_->swallow_)
-    wire_->swallow_({static_cast<const char*>(parts.front().data()), parts.front().size()});
+    wire_->swallow_({static_cast<const char*>(parts.front().data()), parts.front().size()}, taken);
   return taken;
 }
 

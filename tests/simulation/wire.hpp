@@ -49,6 +49,9 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool proxy_finished() const { return to_actor_.finished; }
   bool was_reset() const { return reset_by_proxy_; }
   bool proxy_let_go() const { return proxy_closed_; }
+  /// Returns true if the proxy has read all bytes that arrived.
+  bool proxy_has_all() const { return to_proxy_.bytes.empty(); }
+  bool has_vanished() const { return vanished_; }
   /// Marks the proxy's end as carrying TLS.
   void seal() { sealed_ = true; }
   bool sealed() const { return sealed_; }
@@ -58,8 +61,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   /// bytes that the wire took from all pieces.
   using Offer = std::function<void(std::string_view first, std::size_t taken)>;
   void on_offer(Offer offer) { offer_ = std::move(offer); }
-  /// Called with the first piece of each write that is lost on its way to the actor.
-  using Swallow = std::function<void(std::string_view first)>;
+  /// Called for each write that is lost on its way to the actor, like Offer.
+  using Swallow = Offer;
   void on_swallow(Swallow swallow) { swallow_ = std::move(swallow); }
 
  private:
@@ -107,6 +110,8 @@ class Dials {
   };
   virtual ~Dials() = default;
   virtual Result dial(const tcp::endpoint&) = 0;
+  /// Called when the proxy gets to know that a dial has failed.
+  virtual void failed(const tcp::endpoint&) = 0;
   /// Returns the wire of a connection that was just established.
   virtual std::shared_ptr<Wire> connected(const tcp::endpoint&) = 0;
 };

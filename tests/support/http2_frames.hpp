@@ -117,10 +117,12 @@ class FrameReader {
     constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     if (bytes_.starts_with(preface)) bytes_.erase(0, preface.size());
   }
+  /// Returns the bytes that were added and that no frame has taken.
+  std::string_view rest() const { return bytes_; }
   /// Takes the next whole frame. Returns false if there is none yet.
   bool next(Frame& frame) {
     constexpr std::size_t header = 9;
-    if (bytes_.size() < header) return false;
+    if (bytes_.size() < header || bytes_.starts_with("PRI")) return false;
     const std::size_t length = read_big_endian(std::string_view(bytes_).substr(0, 3));
     if (bytes_.size() < header + length) return false;
     frame.type = static_cast<FrameType>(bytes_[3]);
