@@ -49,7 +49,7 @@ def test_M13_upgrade_request_is_sent_over_http_1_although_http2_is_always():
         equal(upstream.versions(), ["HTTP/2", "HTTP/1.1"])
 
 
-def test_M22_M24_requests_of_http_1_clients_are_sent_over_http_1_unless_http2_is_always():
+def test_M20_M22_M24_requests_of_http_1_clients_are_sent_over_http_1_unless_http2_is_always():
     for http2, version in (("auto", "HTTP/1.1"), ("never", "HTTP/1.1"), ("always", "HTTP/2")):
         with Http2Upstream() as upstream, http2_proxy(upstream, defaults={"http2": http2}) as reprise:
             for method in ("GET", "POST"):

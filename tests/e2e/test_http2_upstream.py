@@ -190,11 +190,11 @@ def check_ledger(count, configuration, **rotation):
         return ignored
 
 
-def test_M56_M57_no_request_fails_or_is_doubled_while_the_upstream_rotates_its_connections():
+def test_M56_M57_M60_no_request_fails_or_is_doubled_while_the_upstream_rotates_its_connections():
     check_ledger(10_000 if options.night else 1000, {}, rotate=ROTATION)
 
 
-def test_M56_M57_no_request_fails_or_is_doubled_if_clients_share_connections_that_rotate():
+def test_M56_M57_M60_no_request_fails_or_is_doubled_if_clients_share_connections_that_rotate():
     """Many streams of one connection run when the GOAWAY arrives, so some of them are above the last id."""
     ignored = 0
     for warns in (False, True):
@@ -203,8 +203,8 @@ def test_M56_M57_no_request_fails_or_is_doubled_if_clients_share_connections_tha
     assert ignored, "no stream was above the last id"
 
 
-test_M56_M57_no_request_fails_or_is_doubled_while_the_upstream_rotates_its_connections.timeout = 900
-test_M56_M57_no_request_fails_or_is_doubled_if_clients_share_connections_that_rotate.timeout = 900
+test_M56_M57_M60_no_request_fails_or_is_doubled_while_the_upstream_rotates_its_connections.timeout = 900
+test_M56_M57_M60_no_request_fails_or_is_doubled_if_clients_share_connections_that_rotate.timeout = 900
 
 
 def test_repeated_request_with_a_large_body_is_sent_whole_again():
