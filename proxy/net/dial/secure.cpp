@@ -67,8 +67,7 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
     if (!failed.why.empty()) words.assign("TLS alert: ").append(failed.why);
     failed.of_parent = of_parent && failed.cause == Cause::tls_alert_received;
     // A server that does not speak HTTP/2 may send this alert instead of choosing no protocol (RFC 7301 3.2).
-    if (protocol == Protocol::http2 && failed.why == "no application protocol")
-      failed.cause = Cause::not_http2;
+    if (protocol == Protocol::http2 && link.refusal().is_about_protocol) failed.cause = Cause::not_http2;
     if (failed.cause == Cause::tls_alert_received && !of_parent)
       words.append(". ").append(http::client_certificate_advice);
   }

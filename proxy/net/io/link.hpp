@@ -35,6 +35,7 @@ bool is_dead_peer(int descriptor, Duration since);
 struct TlsRefusal {
   std::string_view words{};   ///< name of the fatal alert; empty if there was none
   bool is_permanent = false;  ///< the alert rejects this side's identity, so a retry would get the same alert
+  bool is_about_protocol = false;  ///< the other side speaks none of the offered protocols (ALPN)
 };
 
 /// A link only moves bytes; the Stream that owns the link applies limits and cancellation. Used by one

@@ -4,30 +4,24 @@
 
 #include <system_error>
 
+#include "proxy/net/io/error_category.hpp"
+
 namespace reprise::net {
 namespace {
 
-// GCC warns here because the destructor of Boost's error_category is protected and not virtual.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
-class TlsCategory final : public boost::system::error_category {
- public:
-  const char* name() const noexcept override { return "tls"; }
-  std::string message(int value) const override {
-    switch (static_cast<TlsError>(value)) {
-      case TlsError::no_close_notify: return "the connection ended without close_notify";
-      case TlsError::protocol: return "TLS protocol error";
-      case TlsError::certificate: break;
-    }
-    return "the certificate could not be verified";
+const char* words_of(TlsError error) {
+  switch (error) {
+    case TlsError::no_close_notify: return "the connection ended without close_notify";
+    case TlsError::protocol: return "TLS protocol error";
+    case TlsError::certificate: break;
   }
-};
-#pragma GCC diagnostic pop
+  return "the certificate could not be verified";
+}
 
 }  // namespace
 
 ErrorCode make_error_code(TlsError error) {
-  static const TlsCategory category;
+  static const ErrorCategory<TlsError> category("tls", words_of);
   return {static_cast<int>(error), category};
 }
 

@@ -244,8 +244,8 @@ Unread TlsLink::unread() {
   ERR_clear_error();
   const int result = SSL_peek(channel_->connection(), &byte, 1);
   if (result > 0) {
-    asked_ =
-        false;  // the bytes are in OpenSSL's buffer now, so the socket would not become readable for them
+    // The bytes are in OpenSSL's buffer now, so the socket does not become readable for them.
+    asked_ = false;
     return Unread::bytes;
   }
   const ErrorCode why = error_of(result);

@@ -65,7 +65,8 @@ TlsRefusal refusal_in(const TlsRemarks& remarks) {
   const bool is_about_us =
       std::find(final_alerts.begin(), final_alerts.end(), remarks.alert) != final_alerts.end();
   const bool wanted_certificate = remarks.alert == SSL_AD_HANDSHAKE_FAILURE && remarks.asked_for_certificate;
-  return {name_of(remarks.alert), is_about_us || wanted_certificate};
+  return {name_of(remarks.alert), is_about_us || wanted_certificate,
+          remarks.alert == SSL_AD_NO_APPLICATION_PROTOCOL};
 }
 
 }  // namespace reprise::net
