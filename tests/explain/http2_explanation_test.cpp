@@ -68,11 +68,11 @@ TEST(Explanation, M69_refused_streams_are_retried_at_once_and_then_after_a_backo
   refused.unprocessed = true;
   question.outcome = refused;
   question.first.sent = Sent::nothing;
-  const Explanation told = explain(only({}), question);
-  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::stale_connection);
-  EXPECT_EQ(told.waits.front().highest, Duration::zero());
-  EXPECT_GT(told.waits[1].lowest, Duration::zero());
-  EXPECT_EQ(told.highest.last_verdict.reason, Reason::attempts_spent);
+  const Explanation explanation = explain(only({}), question);
+  EXPECT_EQ(explanation.lowest.first_verdict.reason, Reason::stale_connection);
+  EXPECT_EQ(explanation.waits.front().highest, Duration::zero());
+  EXPECT_GT(explanation.waits[1].lowest, Duration::zero());
+  EXPECT_EQ(explanation.highest.last_verdict.reason, Reason::attempts_spent);
 }
 
 TEST(Explanation, M110_report_names_the_keys_http2_and_refused_stream_of_the_route) {

@@ -83,16 +83,16 @@ TEST(HistoryRing, M107_facts_about_http2_are_read_back) {
   HistoryRing ring(64 * 1024);
   keep(ring, request, 42);
 
-  const auto told = ring.find(std::uint64_t{42});
-  ASSERT_TRUE(told);
-  ASSERT_EQ(told->attempts.size(), 3U);
-  EXPECT_TRUE(told->attempts[0].http2);
-  EXPECT_TRUE(std::get<policy::Failed>(told->attempts[0].outcome).unprocessed);
-  EXPECT_EQ(told->attempts[1].queued, milliseconds(30));
-  const auto& reset = std::get<policy::Failed>(told->attempts[1].outcome);
+  const auto entry = ring.find(std::uint64_t{42});
+  ASSERT_TRUE(entry);
+  ASSERT_EQ(entry->attempts.size(), 3U);
+  EXPECT_TRUE(entry->attempts[0].http2);
+  EXPECT_TRUE(std::get<policy::Failed>(entry->attempts[0].outcome).unprocessed);
+  EXPECT_EQ(entry->attempts[1].queued, milliseconds(30));
+  const auto& reset = std::get<policy::Failed>(entry->attempts[1].outcome);
   EXPECT_EQ(policy::reset_code(reset), "cancel");
   EXPECT_FALSE(reset.unprocessed);
-  EXPECT_FALSE(told->attempts[2].http2);
+  EXPECT_FALSE(entry->attempts[2].http2);
 }
 
 TEST(HistoryRing, every_number_and_text_of_a_record_is_read_back) {
