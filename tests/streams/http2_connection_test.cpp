@@ -63,17 +63,12 @@ TEST_F(Http2ConnectionTest, violation_after_the_settings_is_not_taken_for_anothe
 }
 
 TEST_F(Http2ConnectionTest, cancelled_wait_for_the_settings_is_aborted) {
-  ErrorCode error;
-  bool over = false;
-  asio::co_spawn(bench.io, ready(long_enough), [&](const std::exception_ptr&, ErrorCode result) {
-    over = true;
-    error = result;
-  });
+  const auto result = bench.start(ready(long_enough));
   drain();
-  EXPECT_FALSE(over);
+  EXPECT_FALSE(result->has_value());
   wait.cancel();
-  EXPECT_TRUE(bench.run_until([&] { return over; }));
-  EXPECT_EQ(error, asio::error::operation_aborted);
+  EXPECT_TRUE(bench.run_until([&] { return result->has_value(); }));
+  EXPECT_EQ(result->value(), asio::error::operation_aborted);
   EXPECT_TRUE(connection->is_open()) << "only the wait has ended";
   connect();
 }

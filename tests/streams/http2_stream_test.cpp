@@ -53,14 +53,7 @@ TEST_F(Http2StreamTest, M48_long_body_is_sent_as_the_windows_allow) {
   EXPECT_TRUE(stream.all_sent());
   std::string body;
   for (int i = 0; i < 200'000; ++i) body.push_back(static_cast<char>('a' + i % 26));
-  bool over = false;
-  ErrorCode error;
-  asio::co_spawn(
-      bench.io, [&]() -> Task<ErrorCode> { return stream.send_piece(body, long_enough); },
-      [&](const std::exception_ptr&, ErrorCode result) {
-        over = true;
-        error = result;
-      });
+  const auto result = bench.start(stream.send_piece(body, long_enough));
   std::string received;
   ASSERT_TRUE(bench.run_until([&] {
     take_sent();
@@ -70,9 +63,9 @@ TEST_F(Http2StreamTest, M48_long_body_is_sent_as_the_windows_allow) {
       const auto bytes = static_cast<std::uint32_t>(one.payload.size());
       upstream.send(window_update(0, bytes) + window_update(1, bytes));
     }
-    return over;
+    return result->has_value();
   }));
-  EXPECT_FALSE(error);
+  EXPECT_FALSE(result->value());
   EXPECT_FALSE(bench.run(stream.send_end({}, long_enough)));
   for (const Frame& one : sent_of(FrameType::data, 1)) received += one.payload;
   EXPECT_EQ(received, body);
@@ -179,19 +172,12 @@ TEST_F(Http2StreamTest, cancelled_stream_ends_every_wait_and_leaves_the_connecti
   connect();
   Http2Stream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
-  ErrorCode error;
-  bool over = false;
-  asio::co_spawn(
-      bench.io, [&] { return read_some(stream); },
-      [&](const std::exception_ptr&, ErrorCode result) {
-        over = true;
-        error = result;
-      });
+  const auto result = bench.start(read_some(stream));
   drain();
-  EXPECT_FALSE(over);
+  EXPECT_FALSE(result->has_value());
   stream.cancel();
-  EXPECT_TRUE(bench.run_until([&] { return over; }));
-  EXPECT_EQ(error, asio::error::operation_aborted);
+  EXPECT_TRUE(bench.run_until([&] { return result->has_value(); }));
+  EXPECT_EQ(result->value(), asio::error::operation_aborted);
   EXPECT_EQ(bench.run(stream.send_piece("abc", long_enough)), asio::error::operation_aborted);
   EXPECT_TRUE(connection->is_open());
 }
@@ -238,19 +224,12 @@ TEST_F(Http2StreamTest, M41_reset_ends_a_send_that_waits_for_the_window) {
   connect({{4, 0}});
   Http2Stream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
-  ErrorCode error;
-  bool over = false;
-  asio::co_spawn(
-      bench.io, [&]() -> Task<ErrorCode> { return stream.send_piece("abc", long_enough); },
-      [&](const std::exception_ptr&, ErrorCode result) {
-        over = true;
-        error = result;
-      });
+  const auto result = bench.start(stream.send_piece("abc", long_enough));
   receive(headers(1, {{":status", "200"}}, end_stream));
-  EXPECT_FALSE(over) << "the upstream may still read the request";
+  EXPECT_FALSE(result->has_value()) << "the upstream may still read the request";
   receive(rst_stream(1, 0));
-  EXPECT_TRUE(bench.run_until([&] { return over; }));
-  EXPECT_EQ(error, Http2Error::reset);
+  EXPECT_TRUE(bench.run_until([&] { return result->has_value(); }));
+  EXPECT_EQ(result->value(), Http2Error::reset);
   EXPECT_TRUE(stream.complete());
 }
 
@@ -258,14 +237,12 @@ TEST_F(Http2StreamTest, wait_for_end_returns_when_both_sides_have_ended) {
   connect();
   Http2Stream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
-  bool over = false;
-  asio::co_spawn(
-      bench.io, [&] { return stream.wait_for_end(); }, [&](const std::exception_ptr&, bool) { over = true; });
+  const auto result = bench.start(stream.wait_for_end());
   receive(headers(1, {{":status", "204"}}, end_stream));
-  EXPECT_FALSE(over) << "the request has not ended";
+  EXPECT_FALSE(result->has_value()) << "the request has not ended";
   EXPECT_FALSE(bench.run(stream.send_end({}, long_enough)));
   receive("");
-  EXPECT_TRUE(bench.run_until([&] { return over; }));
+  EXPECT_TRUE(bench.run_until([&] { return result->has_value(); }));
 }
 
 TEST_F(Http2StreamTest, M56_goaway_below_a_stream_that_responds_does_not_prove_that_it_was_not_processed) {
@@ -347,16 +324,9 @@ TEST_F(Http2StreamTest, M105_blocked_uploads_do_not_stop_responses) {
   EXPECT_FALSE(other.open(opening(get)));
   drain();
   const std::string body(std::size_t{16} * 1024 * 1024, 'x');
-  ErrorCode error;
-  bool over = false;
-  asio::co_spawn(
-      bench.io, [&]() -> Task<ErrorCode> { return upload.send_piece(body, long_enough); },
-      [&](const std::exception_ptr&, ErrorCode result) {
-        over = true;
-        error = result;
-      });
+  const auto result = bench.start(upload.send_piece(body, long_enough));
   drain();
-  EXPECT_FALSE(over);
+  EXPECT_FALSE(result->has_value());
   EXPECT_FALSE(upload.all_sent());
   EXPECT_TRUE(upstream.send(headers(3, {{":status", "200"}}) + data(3, "other", end_stream) +
                             headers(1, {{":status", "200"}}) + data(1, "early")));
@@ -366,12 +336,12 @@ TEST_F(Http2StreamTest, M105_blocked_uploads_do_not_stop_responses) {
   std::string_view piece;
   EXPECT_EQ(bench.run(upload.next(long_enough, piece)), BodyStep::piece);
   EXPECT_EQ(piece, "early");
-  EXPECT_FALSE(over) << "the upload is still blocked";
+  EXPECT_FALSE(result->has_value()) << "the upload is still blocked";
   EXPECT_TRUE(bench.run_until([&] {
     take_sent();
-    return over;
+    return result->has_value();
   }));
-  EXPECT_FALSE(error);
+  EXPECT_FALSE(result->value());
 }
 
 TEST_F(Http2StreamTest, M105_upload_that_waits_for_its_window_does_not_stop_its_response_or_another_upload) {

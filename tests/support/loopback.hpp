@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,18 +44,23 @@ struct Bench {
     return true;
   }
 
+  /// Starts the coroutine, and returns where its result will be.
+  template <typename T>
+  std::shared_ptr<std::optional<T>> start(Task<T> task) {
+    auto result = std::make_shared<std::optional<T>>();
+    asio::co_spawn(io, std::move(task), [result](const std::exception_ptr& error, T value) {
+      EXPECT_EQ(error, nullptr);
+      *result = std::move(value);
+    });
+    return result;
+  }
+
   /// Runs the coroutine and returns its result. If it does not end, fails the test and returns T{}.
   template <typename T>
   T run(Task<T> task) {
-    bool over = false;
-    T result{};
-    asio::co_spawn(io, std::move(task), [&](const std::exception_ptr& error, T value) {
-      over = true;
-      result = std::move(value);
-      EXPECT_EQ(error, nullptr);
-    });
-    EXPECT_TRUE(run_until([&] { return over; }));
-    return result;
+    const auto result = start(std::move(task));
+    EXPECT_TRUE(run_until([&] { return result->has_value(); }));
+    return result->has_value() ? std::move(**result) : T{};
   }
 };
 
