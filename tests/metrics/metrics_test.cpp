@@ -82,9 +82,9 @@ TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
   metrics_.http2_connections_changed(Http2Side::upstream, 2);
   metrics_.http2_streams_changed(Http2Side::upstream, 5);
   metrics_.http2_streams_changed(Http2Side::upstream, -1);
-  metrics_.count_http2_goaways(Http2Side::upstream, Http2CodeWord::no_error);
-  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::refused_stream, 3);
-  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::other);
+  metrics_.count_http2_goaways(Http2Side::upstream, policy::Http2Code::no_error);
+  metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::refused_stream, 3);
+  metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::other);
   metrics_.count_http2_wait(milliseconds(30));
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
@@ -104,8 +104,8 @@ TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
 }
 
 TEST_F(MetricsTest, M108_http2_frames_are_counted_by_side_and_code) {
-  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::cancel, 2);
-  metrics_.count_http2_resets(Http2Side::client, Http2CodeWord::other);
+  metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::cancel, 2);
+  metrics_.count_http2_resets(Http2Side::client, policy::Http2Code::other);
   EXPECT_EQ(value(R"(reprise_http2_resets_total{side="upstream",code="cancel"})"), "2");
   EXPECT_EQ(value(R"(reprise_http2_resets_total{side="client",code="other"})"), "1");
   EXPECT_EQ(value(R"(reprise_http2_resets_total{side="client",code="cancel"})"), "") << "never counted";
@@ -456,8 +456,8 @@ TEST_F(MetricsTest, every_metric_of_the_table_is_exported_after_events) {
   metrics_.set_budget_ratio("a.test:80", 1);
   metrics_.set_circuit_state("a.test:80", policy::Circuit::State::closed);
   metrics_.set_certificate_left(CertificateUse::client, -1);
-  metrics_.count_http2_goaways(Http2Side::upstream, Http2CodeWord::no_error);
-  metrics_.count_http2_resets(Http2Side::upstream, Http2CodeWord::cancel);
+  metrics_.count_http2_goaways(Http2Side::upstream, policy::Http2Code::no_error);
+  metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::cancel);
   metrics_.count_http2_wait(milliseconds(1));
   const std::string text = metrics_.text();
   for (const MetricRow& each : metric_rows())

@@ -137,7 +137,7 @@ class StreamWriter : private ResponseDraw {
     plan_.stop = stop;
     plan_.cuts_frame = cuts;
   }
-  void reset_stream_at(std::size_t parts, StreamCode code) {
+  void reset_stream_at(std::size_t parts, policy::Http2Code code) {
     if (parts >= plan_.stops_at) return;
     stop_at(parts, Stop::reset_stream);
     plan_.code = code;
@@ -150,10 +150,11 @@ class StreamWriter : private ResponseDraw {
     const std::size_t before_head = chance_.one_in(2) ? 0 : head_;
     const std::size_t in_body = chance_.between(head_ + 1, std::max(head_ + 1, all - 1));
     if (plays(Fault::stream_reset, 5))
-      reset_stream_at(anywhere, chance_.pick({StreamCode::cancel, StreamCode::cancel, StreamCode::no_error,
-                                              StreamCode::internal_error, StreamCode::protocol_error,
-                                              StreamCode::stream_closed, StreamCode::enhance_your_calm,
-                                              StreamCode::unknown}));
+      reset_stream_at(anywhere,
+                      chance_.pick({policy::Http2Code::cancel, policy::Http2Code::cancel,
+                                    policy::Http2Code::no_error, policy::Http2Code::internal_error,
+                                    policy::Http2Code::protocol_error, policy::Http2Code::stream_closed,
+                                    policy::Http2Code::enhance_your_calm, unknown_code}));
     if (plays(Fault::violation, 20)) stop_at(anywhere, Stop::violate);
     if (resets_after_request_) stop_at(0, Stop::reset_connection);
     if (plays(Fault::head_silent, 16)) stop_at(before_head, Stop::fall_silent);
@@ -166,12 +167,12 @@ class StreamWriter : private ResponseDraw {
       if (plays(Fault::body_reset, 10)) stop_at(in_body, Stop::reset_connection, cuts);
       if (plays(Fault::body_stalls, 16)) stop_at(in_body, Stop::fall_silent);
     }
-    if (plays(Fault::stream_refused, 5)) refuse(before_head, StreamCode::refused_stream, trusts_);
-    if (plays(Fault::needs_http1, 24)) refuse(0, StreamCode::http_1_1_required, true);
+    if (plays(Fault::stream_refused, 5)) refuse(before_head, policy::Http2Code::refused_stream, trusts_);
+    if (plays(Fault::needs_http1, 24)) refuse(0, policy::Http2Code::http_1_1_required, true);
   }
 
   // If a part of the response comes first, the upstream may have processed the request.
-  void refuse(std::size_t parts, StreamCode code, bool does_nothing) {
+  void refuse(std::size_t parts, policy::Http2Code code, bool does_nothing) {
     if (parts >= plan_.stops_at) return;
     reset_stream_at(parts, code);
     if (parts == 0 && does_nothing) facts_.commits = false;
@@ -234,8 +235,8 @@ ConnectionPlan plan_connection(Seed seed, Faults& faults, std::uint64_t number) 
   GoawayPlan goaway = draw_goaway(chance);
   if (faults.plays(Fault::goaway, chance.one_in(4))) plan.goaway = goaway;
   const bool announces = chance.one_in(2);
-  const auto code = chance.pick({StreamCode::enhance_your_calm, StreamCode::internal_error,
-                                 StreamCode::protocol_error, StreamCode::http_1_1_required});
+  const auto code = chance.pick({policy::Http2Code::enhance_your_calm, policy::Http2Code::internal_error,
+                                 policy::Http2Code::protocol_error, policy::Http2Code::http_1_1_required});
   if (plan.goaway && faults.plays(Fault::goaway_announced, announces)) plan.goaway->announces = true;
   if (plan.goaway && faults.plays(Fault::goaway_with_error, chance.one_in(4))) plan.goaway->code = code;
   return plan;

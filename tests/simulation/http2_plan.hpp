@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/policy/decision/http2_code.hpp"
 #include "tests/simulation/response_plan.hpp"
 
 namespace reprise::simulation {
@@ -13,18 +14,8 @@ namespace reprise::simulation {
 /// Largest payload of a frame.
 inline constexpr std::size_t most_frame_bytes = 16'384;
 
-/// Error codes of RFC 9113 7.
-enum class StreamCode : std::uint32_t {
-  no_error = 0,
-  protocol_error = 1,
-  internal_error = 2,
-  stream_closed = 5,
-  refused_stream = 7,
-  cancel = 8,
-  enhance_your_calm = 11,
-  http_1_1_required = 13,
-  unknown = 0x7777,
-};
+/// An error code that RFC 9113 7 does not list.
+inline constexpr policy::Http2Code unknown_code{0x7777};
 
 /// A part of a response, without its stream number: one header block, or bytes of the body.
 struct ResponsePart {
@@ -51,8 +42,8 @@ struct StreamPlan : ResponseFacts {
   bool too_long = false;                   ///< DATA follows the bytes that the head states
   std::size_t stops_at = ~std::size_t{0};  ///< number of parts after which `stop` happens
   Stop stop = Stop::none;
-  StreamCode code = StreamCode::no_error;  ///< for Stop::reset_stream
-  bool cuts_frame = false;                 ///< a part of the next frame is sent before the connection ends
+  policy::Http2Code code = policy::Http2Code::no_error;  ///< for Stop::reset_stream
+  bool cuts_frame = false;  ///< a part of the next frame is sent before the connection ends
 };
 
 /// When an upstream announces that its connection goes away. `last` is the last stream that it processes.
@@ -71,7 +62,7 @@ struct GoawayPlan {
   unsigned frames = 0;     ///< for Leaves::at_some_frame
   bool announces = false;  ///< a GOAWAY with the highest stream number comes first
   Duration announced_for{};
-  StreamCode code = StreamCode::no_error;
+  policy::Http2Code code = policy::Http2Code::no_error;
   /// How long after the last response the connection closes. Absent: the connection stays open.
   std::optional<Duration> closes_after;
 };

@@ -15,9 +15,9 @@ constexpr unsigned most_streams = 3;    // number of the setting MAX_CONCURRENT_
 constexpr unsigned initial_window = 4;  // number of the setting INITIAL_WINDOW_SIZE
 constexpr std::int32_t highest_id = 0x7fffffff;
 
-StreamEnd end_of(StreamCode code) {
-  if (code == StreamCode::refused_stream) return StreamEnd::refused;
-  return code == StreamCode::http_1_1_required ? StreamEnd::needs_http1 : StreamEnd::reset;
+StreamEnd end_of(policy::Http2Code code) {
+  if (code == policy::Http2Code::refused_stream) return StreamEnd::refused;
+  return code == policy::Http2Code::http_1_1_required ? StreamEnd::needs_http1 : StreamEnd::reset;
 }
 
 }  // namespace
@@ -507,7 +507,7 @@ void Http2Upstream::send_last_goaway() {
   queue(play::goaway(last, static_cast<std::uint32_t>(plan_.goaway->code)));
   tells_leave_ = true;
   intake_.exclude_above(last);
-  if (plan_.goaway->code != StreamCode::no_error) ends_ = pieces_.one_in(2);
+  if (plan_.goaway->code != policy::Http2Code::no_error) ends_ = pieces_.one_in(2);
   quiet();
 }
 

@@ -92,30 +92,22 @@ std::string from_attempt(unsigned attempt) {
 
 // Throws BadUse if the command line describes a response, although `option` assumes that none arrives.
 void demand_no_response(const AssumptionArguments& given, const std::string& option) {
-  for (const std::string_view other : {"--response-header", "--response-body"}) {
-    const bool is_used =
-        other == "--response-header" ? !given.response_headers.empty() : !given.response_body.empty();
-    if (is_used)
-      throw BadUse(std::string(other) + " describes a response: use it with --status, not with " + option);
-  }
+  const auto refuse = [&](const std::string& other) {
+    throw BadUse(other + " describes a response: use it with --status, not with " + option);
+  };
+  if (!given.response_headers.empty()) refuse("--response-header");
+  if (!given.response_body.empty()) refuse("--response-body");
 }
 
-constexpr auto no_code = static_cast<http::Http2Code>(http::http2_word_count - 1);
-
-// Returns the error codes that `--reset` accepts.
-std::string reset_codes() {
+// Returns the error code with that word. `other` is no code that an upstream could send.
+policy::Http2Code code_of(const std::string& given) {
   std::string words;
-  for (std::size_t i = 0; i < http::place_of(no_code); ++i)
-    ascii::append(words, words.empty() ? "" : ", ", http::word(static_cast<http::Http2Code>(i)));
-  return words;
-}
-
-http::Http2Code code_of(const std::string& given) {
-  for (std::size_t i = 0; i < http::place_of(no_code); ++i) {
-    const auto code = static_cast<http::Http2Code>(i);
-    if (ascii::same(given, http::word(code))) return code;
+  for (std::uint32_t value = 0; value < static_cast<std::uint32_t>(policy::Http2Code::other); ++value) {
+    const auto code = static_cast<policy::Http2Code>(value);
+    if (ascii::same(given, policy::word(code))) return code;
+    ascii::append(words, words.empty() ? "" : ", ", policy::word(code));
   }
-  throw BadUse("unknown error code " + given + "; the codes are " + reset_codes());
+  throw BadUse("unknown error code " + given + "; the codes are " + words);
 }
 
 Assumption assume_stream_end(const AssumptionArguments& given, const std::vector<std::string>& headers,
@@ -125,7 +117,7 @@ Assumption assume_stream_end(const AssumptionArguments& given, const std::vector
   if (tunnel) throw BadUse(option + " describes an HTTP/2 stream, and a tunnel has none");
   using Kind = http::Http2Failure::Kind;
   Assumption assumed;
-  assumed.stream_end = given.goaway ? http::Http2Failure{Kind::above_last_id, http::Http2Code::no_error}
+  assumed.stream_end = given.goaway ? http::Http2Failure{Kind::above_last_id, policy::Http2Code::no_error}
                                     : http::Http2Failure{Kind::reset, code_of(given.reset)};
   assumed.attempt = given.attempt;
   assumed.words = from_attempt(given.attempt);
@@ -133,7 +125,7 @@ Assumption assume_stream_end(const AssumptionArguments& given, const std::vector
     assumed.words += ": the upstream closes the HTTP/2 connection, and its GOAWAY excludes the request";
   } else {
     ascii::append(assumed.words, ": the upstream resets the HTTP/2 stream with the code ",
-                  http::word(assumed.stream_end->code), " before the response head");
+                  policy::word(assumed.stream_end->code), " before the response head");
   }
   assumed.request_headers = headers;
   return assumed;

@@ -334,7 +334,7 @@ void add_notes(const config::Settings& settings, const std::string& method, cons
                std::vector<std::string>& notes) {
   if (std::string way = way_to(settings, asked.view.host); !way.empty()) notes.push_back(std::move(way));
   if (std::string warning = warning_of_method(method); !warning.empty()) notes.push_back(std::move(warning));
-  if (assumed.stream_end && assumed.stream_end->code == http::Http2Code::http_1_1_required)
+  if (assumed.stream_end && assumed.stream_end->code == policy::Http2Code::http_1_1_required)
     notes.emplace_back(http1_note);
   if (!assumed.junk_hint.empty()) notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {

@@ -131,9 +131,9 @@ void note_unsent(OneAttempt& one, unsigned number, const Failed& failed,
 // Logs the TLS alert with which the upstream ended the connection, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, net::Upstream& upstream, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response ||
-      failed->cause == Cause::stream_reset)
-    return;
+  const bool is_alert = failed != nullptr && (failed->cause == Cause::tls_protocol_error ||
+                                              failed->cause == Cause::tls_alert_received);
+  if (!is_alert || failed->why.empty()) return;
   std::string text("TLS with ");
   text.append(telemetry::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
   if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);
@@ -228,23 +228,18 @@ Task<bool> get_connection(OneAttempt& one, const policy::Start& start, std::opti
   co_return false;
 }
 
-// Frames the body by its length if the upstream needs that. Returns false if the client is gone, or if its
-// body is malformed.
-Task<bool> frame_for_upstream(OneAttempt& one, std::optional<Instant>& connect_by) {
-  one.result.client = co_await frame_for_1_0(one);
-  // The time that the client needs to send its body does not count as connect time.
-  connect_by.reset();
-  co_return one.result.client == ClientState::present;
-}
-
 }  // namespace
 
 Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   auto& [worker, out, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
-  const bool needs_length = client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0();
-  if (needs_length && !co_await frame_for_upstream(one, connect_by)) co_return;
+  if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
+    result.client = co_await frame_for_1_0(one);
+    if (result.client != ClientState::present) co_return;
+    // The time that the client needs to send its body does not count as connect time.
+    connect_by.reset();
+  }
   // Attempt 1 usually starts right after the request head is complete. Using the time at which the head was
   // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();

@@ -1,9 +1,8 @@
 #include "proxy/forward/attempt/http2_lease.hpp"
 
 #include "proxy/forward/attempt/lease.hpp"
-#include "proxy/net/dial/connect.hpp"
 #include "proxy/net/io/failure.hpp"
-#include "proxy/net/upstream/address.hpp"
+#include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::forward {
 
@@ -32,20 +31,12 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
                                        policy::UpstreamAddress& address,
                                        std::shared_ptr<net::Http2Connection>& ready) {
   Worker& worker = one.worker;
-  Outgoing& out = one.out;
-  const Route& route = out.route;
+  const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
   const Stage stage = carrier.tls == nullptr ? Stage::connect : Stage::tls;
   const net::ConnectTime time(route.policy->connect_timeout, deadline);
-  net::Dialer dialer = worker.dialer(*route.snapshot);
-  dialer.order = {carrier.dials++, out.tried, out.resuming};
-  dialer.protocol = net::Protocol::http2;
   net::Buffer early;
-  net::Dialled dialled =
-      co_await net::connect(dialer, parent_route_of(out.in, route), time, one.cancel, early);
-  address = net::as_address(dialer.dialled);
-  out.note_address(address);
-  carrier.addresses = std::move(dialer.addresses);
+  net::Dialled dialled = co_await dial_for(one, time, net::Protocol::http2, early, address);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
   const Instant due = time.end_of_handshake(stream->connect_began());
@@ -58,7 +49,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   worker.pool.http2(carrier).count_codes(*ready);
   Failed failed{stage, error ? net::cause_of(error) : Cause::goaway};
   if (error == asio::error::timed_out) failed.cause = Cause::connect_timeout;
-  if (!error && ready->wire().goaway_code() == http::Http2Code::http_1_1_required)
+  if (!error && ready->wire().goaway_code() == policy::Http2Code::http_1_1_required)
     failed.cause = Cause::http_1_1_required;
   failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
   ready->close();
@@ -84,7 +75,7 @@ class WaitCount {
 
 bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
-  return route.policy->http2 == policy::UseHttp2::always && !out.bound && !route.facts.changes_protocol &&
+  return policy::uses_http2(route.facts, *route.policy, out.bound, false) &&
          !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier());
 }
 
@@ -132,7 +123,7 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
 
 void describe_stream_failure(const std::optional<http::Http2Failure>& how, policy::RefusedStream refused,
                              Failed& failed) {
-  if (failed.cause == Cause::stream_reset && how) failed.why = http::word(how->code);
+  if (failed.cause == Cause::stream_reset && how) failed.why = policy::word(how->code);
   if (how && how->why) failed = {Stage::head, net::cause_of(*how->why)};
   failed.unprocessed = policy::proves_unprocessed(failed.cause, refused) && !(how && how->responded);
 }

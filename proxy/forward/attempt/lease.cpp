@@ -17,15 +17,15 @@ bool can_be_held(const http::Framing& framing, const HoldLimits& limits) {
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
-}  // namespace
-
-// A parent that gets the request in absolute-form is asked for the host in the request. Any other parent is
-// asked for the upstream's host.
+// Returns the route through the parent proxy. A parent that gets the request in absolute-form is asked for
+// the host in the request. Any other parent is asked for the upstream's host.
 net::ParentRoute parent_route_of(const Incoming& in, const Route& route) {
   const bool to_parent = route.is_for_parent();
   const std::string_view asked = to_parent ? in.view.host : std::string_view(route.upstream->host);
   return {*route.upstream, asked, in.head, to_parent};
 }
+
+}  // namespace
 
 std::optional<Instant> end_of_age(const net::Snapshot& snapshot, policy::Dice& dice) {
   const Duration max_age = snapshot.settings.pool.max_age;
@@ -88,21 +88,30 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   return connection;
 }
 
+Task<net::Dialled> dial_for(OneAttempt& one, const net::ConnectTime& time, net::Protocol protocol,
+                            net::Buffer& early, policy::UpstreamAddress& address) {
+  Outgoing& out = one.out;
+  const Route& route = out.route;
+  net::Upstream& carrier = *route.carrier();
+  net::Dialer dialer = one.worker.dialer(*route.snapshot);
+  dialer.order = {carrier.dials++, out.tried, out.resuming};
+  dialer.protocol = protocol;
+  net::Dialled dialled =
+      co_await net::connect(dialer, parent_route_of(out.in, route), time, one.cancel, early);
+  address = net::as_address(dialer.dialled);
+  out.note_address(address);
+  carrier.addresses = std::move(dialer.addresses);
+  co_return dialled;
+}
+
 Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address) {
   Worker& worker = one.worker;
   Outgoing& out = one.out;
   const Route& route = out.route;
   Response& response = one.response;
-  net::Upstream& carrier = *route.carrier();
-  net::Dialer dialer = worker.dialer(*route.snapshot);
-  dialer.order = {carrier.dials++, out.tried, out.resuming};
-  net::Dialled dialled = co_await net::connect(dialer, parent_route_of(out.in, route),
-                                               net::ConnectTime(route.policy->connect_timeout, deadline),
-                                               one.cancel, response.buffer);
-  address = net::as_address(dialer.dialled);
-  out.note_address(address);
-  carrier.addresses = std::move(dialer.addresses);
+  const net::ConnectTime time(route.policy->connect_timeout, deadline);
+  net::Dialled dialled = co_await dial_for(one, time, net::Protocol::http1, response.buffer, address);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
   auto connection = std::make_unique<net::UpstreamConnection>(
       worker.pool, route.carrier(), std::get<std::unique_ptr<net::Stream>>(std::move(dialled)));

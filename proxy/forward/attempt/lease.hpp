@@ -7,7 +7,7 @@
 
 #include "proxy/forward/attempt/one_attempt.hpp"
 #include "proxy/forward/worker/worker.hpp"
-#include "proxy/net/dial/parent.hpp"
+#include "proxy/net/dial/connect.hpp"
 #include "proxy/net/io/attempt_cancel.hpp"
 #include "proxy/policy/decision/exchange.hpp"
 
@@ -34,8 +34,6 @@ net::Unread unread_of(net::Lease&);
 /// applies.
 Duration user_timeout_of(const Outgoing&);
 
-/// Returns the route through the parent proxy. Precondition of its use: the upstream has a parent.
-net::ParentRoute parent_route_of(const Incoming&, const Route&);
 /// Returns when a connection that is made now reaches its maximum age: after 80% to 120% of `pool.max_age`.
 /// Nothing if there is no limit.
 std::optional<Instant> end_of_age(const net::Snapshot&, policy::Dice&);
@@ -47,6 +45,12 @@ std::span<const policy::UpstreamAddress> addresses_to_avoid(const Outgoing&);
 /// Returns the pinned connection or a pooled one, but never the connection of the previous attempt. Null if a
 /// fresh connection has to be dialled.
 std::unique_ptr<net::UpstreamConnection> lease(Worker&, Outgoing&, const policy::Start&);
+
+/// Dials the upstream of the request, through its parent if it has one, and records the address. `early` gets
+/// the bytes that arrived before any request was sent. `address` receives the connected address, or else the
+/// last address that was dialled.
+Task<net::Dialled> dial_for(OneAttempt&, const net::ConnectTime&, net::Protocol, net::Buffer& early,
+                            policy::UpstreamAddress& address);
 
 /// Dials a fresh connection and stores it in `response.connection`. The time limit is `deadline`. If no
 /// connection can be established, returns the failure; in that case no byte of the request was sent.

@@ -91,9 +91,7 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
     text.append(std::to_string(responded->status));
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
-    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
-    if (const std::string_view code = policy::reset_code(failed); !code.empty())
-      text.append(" (").append(code).append(")");
+    text.append(policy::word(failed.stage)).append(" ").append(policy::cause_text(failed));
   }
   return text.append(", ").append(policy::word(entry.verdict.reason));
 }

@@ -25,6 +25,8 @@ constexpr std::size_t sent_head_bytes = std::size_t{1} << 20;
 
 Http2Code code_of(std::uint32_t code) { return static_cast<Http2Code>(code); }
 
+std::size_t place_of(Http2Code code) { return static_cast<std::size_t>(policy::listed(code)); }
+
 std::string_view view_of(const nghttp2_rcbuf* text) {
   const nghttp2_vec part = nghttp2_rcbuf_get_buf(const_cast<nghttp2_rcbuf*>(text));
   return {reinterpret_cast<const char*>(part.base), part.len};

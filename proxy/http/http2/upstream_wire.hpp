@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/http/http2/error_code.hpp"
 #include "proxy/http/http2/field.hpp"
 #include "proxy/http/http2/response_text.hpp"
 #include "proxy/http/http2/stream_window.hpp"
+#include "proxy/policy/decision/http2_code.hpp"
 
 namespace reprise::http {
+
+using policy::Http2Code;
 
 /// Why a stream, or the whole connection, ended before a response was complete.
 struct Http2Failure {
@@ -43,10 +45,10 @@ struct Http2Response {
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`
 };
 
-/// How many frames with an error code the upstream has sent. The items are in the order of `place_of`.
+/// How many frames with an error code the upstream has sent. The items are in the order of Http2Code.
 struct Http2CodesReceived {
-  std::array<std::uint32_t, http2_word_count> goaways{};
-  std::array<std::uint32_t, http2_word_count> resets{};  ///< RST_STREAM frames
+  std::array<std::uint32_t, policy::count_of<Http2Code>> goaways{};
+  std::array<std::uint32_t, policy::count_of<Http2Code>> resets{};  ///< RST_STREAM frames
 };
 
 /// Used by one connection on one thread. Contains no socket, clock or coroutine: the owner reads bytes and

@@ -11,9 +11,9 @@ ErrorCode error_of(const http::Http2Failure& failure) {
   using Kind = http::Http2Failure::Kind;
   if (failure.kind == Kind::closed) return asio::error::eof;
   if (failure.kind == Kind::malformed) return Http2Error::malformed;
-  if (failure.code == http::Http2Code::http_1_1_required) return Http2Error::needs_http1;
+  if (failure.code == policy::Http2Code::http_1_1_required) return Http2Error::needs_http1;
   if (failure.kind == Kind::above_last_id) return Http2Error::above_last_id;
-  return failure.code == http::Http2Code::refused_stream ? Http2Error::refused : Http2Error::reset;
+  return failure.code == policy::Http2Code::refused_stream ? Http2Error::refused : Http2Error::reset;
 }
 
 std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> stream,
@@ -34,13 +34,12 @@ Http2Connection::Http2Connection(std::unique_ptr<Stream> stream, const http::Hea
 Http2Connection::~Http2Connection() = default;
 
 Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
-  while (!wire_.ready() && !closed_ && !wire_.failure()) {
+  while (!is_decided()) {
     if (Tick::now() >= due) co_return asio::error::timed_out;
     waits_for_settings_ = &wait;
     co_await wait.until(due);
     waits_for_settings_ = nullptr;
-    const bool is_cancelled = Tick::now() < due && !wire_.ready() && !closed_ && !wire_.failure();
-    if (is_cancelled) co_return asio::error::operation_aborted;
+    if (!is_decided() && Tick::now() < due) co_return asio::error::operation_aborted;
   }
   // Bytes that are not HTTP/2 are most likely another protocol (row M21).
   const bool is_malformed = wire_.failure() && wire_.failure()->kind == http::Http2Failure::Kind::malformed;
@@ -65,8 +64,7 @@ Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
     self->wire_.receive({block.data(), bytes});
     self->flush();
     self->wake_changed();
-    if (self->waits_for_settings_ != nullptr && (self->wire_.ready() || self->wire_.failure()))
-      self->waits_for_settings_->cancel();
+    if (self->waits_for_settings_ != nullptr && self->is_decided()) self->waits_for_settings_->cancel();
     self->tell_listener();
   }
 }

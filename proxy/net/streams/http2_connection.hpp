@@ -58,6 +58,8 @@ class Http2Connection final : public std::enable_shared_from_this<Http2Connectio
  private:
   friend class Http2Stream;
 
+  /// Returns true once it is known whether the upstream's SETTINGS will ever be there.
+  bool is_decided() const { return wire_.ready() || closed_ || wire_.failure(); }
   static Task<void> read(std::shared_ptr<Http2Connection>);
   static Task<void> write_rest(std::shared_ptr<Http2Connection>);
   asio::any_io_executor executor() { return stream_->executor(); }

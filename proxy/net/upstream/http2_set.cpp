@@ -56,7 +56,7 @@ StreamLease::StreamLease(std::shared_ptr<Upstream> upstream, std::shared_ptr<Sha
 StreamLease::~StreamLease() {
   const auto failure = stream_->failure();
   // Such an upstream would refuse each further stream, too (row M70).
-  if (failure && failure->code == http::Http2Code::enhance_your_calm) connection_->retired_ = true;
+  if (failure && failure->code == policy::Http2Code::enhance_your_calm) connection_->retired_ = true;
   stream_.reset();
   connection_->set_.given_back(*connection_);
 }
@@ -113,6 +113,12 @@ bool Http2Set::is_usable(SharedConnection& connection, const StreamRequest& requ
   return !connection.retired_ && connection.room() > 0;
 }
 
+bool Http2Set::is_preferred(SharedConnection& connection, const StreamRequest& request) const {
+  const auto& avoided = request.not_to;
+  return std::find(avoided.begin(), avoided.end(), connection.address_) == avoided.end() &&
+         is_usable(connection, request);
+}
+
 std::unique_ptr<StreamLease> Http2Set::lend(SharedConnection& connection, const StreamRequest& request) {
   if (connection.is_idle()) end_idle(connection);
   ++connection.lent_;
@@ -123,16 +129,17 @@ std::unique_ptr<StreamLease> Http2Set::lend(SharedConnection& connection, const 
 
 std::unique_ptr<StreamLease> Http2Set::of(SharedConnection& connection, const StreamRequest& request) {
   if (is_usable(connection, request)) return lend(connection, request);
-  if (connection.is_idle()) begin_idle(connection, false);
+  // The upstream allows no stream on the connection. It is kept in any case, so that the requests that wait
+  // for a stream do not dial again and again. Its end wakes them.
+  if (connection.is_idle())
+    stay_idle(connection, std::max(pool_.settings_.idle_timeout, shortest_wait_for_room));
   return nullptr;
 }
 
 std::unique_ptr<StreamLease> Http2Set::of_client(const StreamRequest& request) {
   for (const auto& each : connections_) {
     const bool is_own = each->owner_.lock() == request.client;
-    const bool is_avoided =
-        std::find(request.not_to.begin(), request.not_to.end(), each->address_) != request.not_to.end();
-    if (is_own && !is_avoided && is_usable(*each, request)) return lend(*each, request);
+    if (is_own && is_preferred(*each, request)) return lend(*each, request);
   }
   return nullptr;
 }
@@ -144,9 +151,7 @@ std::unique_ptr<StreamLease> Http2Set::of_idle(const StreamRequest& request) {
     const bool is_recent = now - each->idle_since_ <= recent_limit;
     if (request.freshness != Freshness::any && !is_recent) continue;
     if (request.freshness == Freshness::unused && each->reused_) continue;
-    const bool is_avoided =
-        std::find(request.not_to.begin(), request.not_to.end(), each->address_) != request.not_to.end();
-    if (!is_avoided && is_usable(*each, request)) return lend(*each, request);
+    if (is_preferred(*each, request)) return lend(*each, request);
   }
   return nullptr;
 }
@@ -188,9 +193,9 @@ SharedConnection* Http2Set::idle_longest() const {
 std::shared_ptr<SharedConnection> Http2Set::add(std::shared_ptr<Http2Connection> connection,
                                                 const StreamRequest& request,
                                                 const policy::UpstreamAddress& address) {
-  connection->set_listener([this] { changed(); });
   auto shared = std::make_shared<SharedConnection>(*this, std::move(connection), address, request.filter,
                                                    ++pool_.connections_);
+  shared->connection_->set_listener([this, added = shared.get()] { changed(*added); });
   shared->owner_ = request.client;
   connections_.push_back(shared);
   return shared;
@@ -203,20 +208,23 @@ void Http2Set::end_idle(SharedConnection& connection) {
   pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, 1);
 }
 
-// A connection that was never used has no room: the upstream allows no stream on it. It is kept in any case,
-// so that the requests that wait for a stream do not dial again and again. Its end wakes them.
-void Http2Set::begin_idle(SharedConnection& connection, bool used) {
+void Http2Set::begin_idle(SharedConnection& connection) {
+  const Duration life = std::min(pool_.settings_.idle_timeout,
+                                 upstream_.idle_life.limit(Tick::now()).value_or(policy::no_limit));
+  const bool is_kept =
+      !pool_.closing_ && !upstream_.evicted && pool_.settings_.idle > 0 && life > Duration::zero();
+  if (is_kept) {
+    stay_idle(connection, life);
+  } else {
+    close(connection);
+  }
+}
+
+// Closes the connection after `life`, or when it is too old.
+void Http2Set::stay_idle(SharedConnection& connection, Duration life) {
   const Instant now = Tick::now();
   const Instant expires = connection.expires_.value_or(policy::no_end);
-  Duration life =
-      std::min(pool_.settings_.idle_timeout, upstream_.idle_life.limit(now).value_or(policy::no_limit));
-  bool is_kept = !pool_.closing_ && !upstream_.evicted && pool_.settings_.idle > 0 && life > Duration::zero();
-  if (!used) {
-    life = std::max(pool_.settings_.idle_timeout, shortest_wait_for_room);
-    is_kept = true;
-  }
-  is_kept = is_kept && !connection.retired_ && expires > now;
-  if (!is_kept) return close(connection);
+  if (connection.retired_ || expires <= now) return close(connection);
   connection.idle_since_ = now;
   connection.counted_as_idle_ = true;
   pool_.metrics_.upstream_changed(telemetry::UpstreamState::active, -1);
@@ -233,7 +241,7 @@ void Http2Set::given_back(SharedConnection& connection) {
   pool_.metrics_.http2_streams_changed(telemetry::Http2Side::upstream, -1);
   const bool is_member = std::any_of(connections_.begin(), connections_.end(),
                                      [&](const auto& each) { return each.get() == &connection; });
-  if (is_member && connection.is_idle()) begin_idle(connection, true);
+  if (is_member && connection.is_idle()) begin_idle(connection);
   wake_next();
 }
 
@@ -249,31 +257,27 @@ void Http2Set::close(SharedConnection& connection) {
   wake_next();  // the next request may dial
 }
 
-// Called if a connection has read something or has ended.
-void Http2Set::changed() {
-  if (std::exchange(checks_, true)) return;
-  const Instant now = Tick::now();
-  const auto before = connections_;
-  for (const auto& each : before) {
-    count_codes(*each->connection_);
-    const bool has_ended = !each->connection_->is_open();
-    if (has_ended && each->is_idle()) upstream_.idle_life.ended_after(now - each->idle_since_, now);
-    each->retired_ = each->retired_ || has_ended || each->connection_->wire().going_away();
-    if (has_ended) {
-      drop(*each);
-    } else if (each->retired_ && each->is_idle()) {
-      close(*each);
-    }
+// Called if the connection has read something or has ended.
+void Http2Set::changed(SharedConnection& connection) {
+  const std::shared_ptr<SharedConnection> last_use = connection.shared_from_this();
+  count_codes(*connection.connection_);
+  const bool has_ended = !connection.connection_->is_open();
+  connection.retired_ = connection.retired_ || has_ended || connection.connection_->wire().going_away();
+  if (has_ended) {
+    const Instant now = Tick::now();
+    if (connection.is_idle()) upstream_.idle_life.ended_after(now - connection.idle_since_, now);
+    drop(connection);
+  } else if (connection.retired_ && connection.is_idle()) {
+    close(connection);
   }
-  checks_ = false;
   wake_next();
 }
 
 void Http2Set::count_codes(Http2Connection& connection) {
   const auto received = connection.take_codes();
   if (!received) return;
-  for (std::size_t i = 0; i < http::http2_word_count; ++i) {
-    const auto code = static_cast<telemetry::Http2CodeWord>(i);
+  for (std::size_t i = 0; i < policy::count_of<policy::Http2Code>; ++i) {
+    const auto code = static_cast<policy::Http2Code>(i);
     pool_.metrics_.count_http2_goaways(telemetry::Http2Side::upstream, code, received->goaways[i]);
     pool_.metrics_.count_http2_resets(telemetry::Http2Side::upstream, code, received->resets[i]);
   }

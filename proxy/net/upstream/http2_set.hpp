@@ -168,13 +168,16 @@ class Http2Set {
   friend class StreamLease;
 
   bool is_usable(SharedConnection&, const StreamRequest&) const;
+  /// Returns true if the connection is usable and does not lead to an address that the request avoids.
+  bool is_preferred(SharedConnection&, const StreamRequest&) const;
   std::unique_ptr<StreamLease> lend(SharedConnection&, const StreamRequest&);
   void given_back(SharedConnection&);
-  void changed();
+  void changed(SharedConnection&);
   void close(SharedConnection&);
   void drop(const SharedConnection&);
   SharedConnection* idle_longest() const;
-  void begin_idle(SharedConnection&, bool used);
+  void begin_idle(SharedConnection&);
+  void stay_idle(SharedConnection&, Duration life);
   void end_idle(SharedConnection&);
   void wake_next();
 
@@ -183,7 +186,6 @@ class Http2Set {
   std::vector<std::shared_ptr<SharedConnection>> connections_;
   std::deque<Turn*> queue_;
   std::size_t dialling_ = 0;
-  bool checks_ = false;  ///< `changed` is on the stack
 };
 
 }  // namespace reprise::net

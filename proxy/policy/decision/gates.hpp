@@ -43,6 +43,11 @@ bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 /// held.
 bool repeats_after_refusal(const RoutePolicy&);
 
+/// Returns true if the request is sent over HTTP/2, unless this upstream needs HTTP/1. False for a request
+/// that asks for another protocol (row M13). `bound`: the upstream authenticates the connection (row M30).
+/// `from_http2`: the client has sent the request over HTTP/2.
+bool uses_http2(const Facts&, const RoutePolicy&, bool bound, bool from_http2);
+
 /// Returns true if the route's rule decides idempotency without regard to the method: by a key, by a
 /// precondition, or by `always`.
 bool is_idempotent_by_rule(const RoutePolicy&);

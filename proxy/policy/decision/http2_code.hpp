@@ -1,40 +1,41 @@
 // The error codes of HTTP/2 (RFC 9113 7), each with its word in log and metrics.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
-namespace reprise::http {
+#include "proxy/policy/match/enumerators.hpp"
 
-/// A code that is not listed here may also arrive; RFC 9113 treats it like `internal_error`.
+namespace reprise::policy {
+
+/// The values are those on the wire. A value that is not listed may arrive too: `listed` makes it `other`.
+/// RFC 9113 treats such a code like `internal_error`.
 enum class Http2Code : std::uint32_t {
-  no_error = 0,
-  protocol_error = 1,
-  internal_error = 2,
-  flow_control_error = 3,
-  settings_timeout = 4,
-  stream_closed = 5,
-  frame_size_error = 6,
-  refused_stream = 7,
-  cancel = 8,
-  compression_error = 9,
-  connect_error = 10,
-  enhance_your_calm = 11,
-  inadequate_security = 12,
-  http_1_1_required = 13,
+  no_error,
+  protocol_error,
+  internal_error,
+  flow_control_error,
+  settings_timeout,
+  stream_closed,
+  frame_size_error,
+  refused_stream,
+  cancel,
+  compression_error,
+  connect_error,
+  enhance_your_calm,
+  inadequate_security,
+  http_1_1_required,
+  other,
 };
+static_assert(static_cast<std::uint32_t>(Http2Code::http_1_1_required) == 13);
 
-/// Number of words for codes: one for each code of the list, and `other`.
-inline constexpr std::size_t http2_word_count = 15;
+/// Returns the code itself, or `other` if it is not listed.
+constexpr Http2Code listed(Http2Code code) { return std::min(code, Http2Code::other); }
 
-/// Returns the place of the code in the list; that of `other` for a code that is not listed.
-constexpr std::size_t place_of(Http2Code code) {
-  const auto number = static_cast<std::size_t>(code);
-  return number < http2_word_count - 1 ? number : http2_word_count - 1;
+/// Returns the word of the code: the enumerator's name.
+constexpr std::string_view word(Http2Code code) {
+  return names_of<Http2Code>[static_cast<std::size_t>(listed(code))];
 }
 
-/// Returns the word of the code, such as `refused_stream`; `other` for a code that is not listed.
-std::string_view word(Http2Code);
-
-}  // namespace reprise::http
+}  // namespace reprise::policy

@@ -98,6 +98,13 @@ std::string_view reset_code(const Failed& failed) {
 
 bool is_fault_of_ours(const Failed& failed) { return failed.of_parent || is_fault_of_ours(failed.cause); }
 
+std::string cause_text(const Failed& failed) {
+  std::string text(word(failed.cause));
+  if (const std::string_view code = reset_code(failed); !code.empty())
+    text.append(" (").append(code).append(")");
+  return text;
+}
+
 bool is_unsent(const Outcome& outcome, bool all_unsent) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && (failed->stage < Stage::send || failed->unprocessed || all_unsent);

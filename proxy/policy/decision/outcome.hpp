@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -102,6 +103,9 @@ struct Failed {
 /// Returns the word of the HTTP/2 error code with which the upstream reset the stream; empty for any other
 /// failure.
 std::string_view reset_code(const Failed&);
+/// Returns the word of the cause, followed by the error code of a stream that was reset: "stream_reset
+/// (cancel)".
+std::string cause_text(const Failed&);
 
 using Outcome = std::variant<Responded, Failed>;
 

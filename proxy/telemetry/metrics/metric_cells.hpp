@@ -88,7 +88,7 @@ inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 inline constexpr auto& limit_words = policy::names_of<LimitHit>;
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& side_words = policy::names_of<Http2Side>;
-inline constexpr auto& http2_code_words = policy::names_of<Http2CodeWord>;
+inline constexpr auto& http2_code_words = policy::names_of<policy::Http2Code>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 
 /// Counts of frames with an error code of HTTP/2, by side and code.

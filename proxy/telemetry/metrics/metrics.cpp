@@ -275,12 +275,12 @@ void Metrics::http2_streams_changed(Http2Side side, int by) {
   cells_->http2_streams[static_cast<std::size_t>(side)].fetch_add(by, std::memory_order_relaxed);
 }
 
-void Metrics::count_http2_goaways(Http2Side side, Http2CodeWord code, std::uint64_t number) {
+void Metrics::count_http2_goaways(Http2Side side, policy::Http2Code code, std::uint64_t number) {
   cells_->http2_goaways[static_cast<std::size_t>(side)][static_cast<std::size_t>(code)].fetch_add(
       number, std::memory_order_relaxed);
 }
 
-void Metrics::count_http2_resets(Http2Side side, Http2CodeWord code, std::uint64_t number) {
+void Metrics::count_http2_resets(Http2Side side, policy::Http2Code code, std::uint64_t number) {
   cells_->http2_resets[static_cast<std::size_t>(side)][static_cast<std::size_t>(code)].fetch_add(
       number, std::memory_order_relaxed);
 }
@@ -308,8 +308,6 @@ void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
 void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::State state) {
   cells_->circuit_family.Add({{"upstream", std::string(upstream)}}).Set(static_cast<double>(state));
 }
-
-std::string_view word(Http2CodeWord code) { return http2_code_words[static_cast<std::size_t>(code)]; }
 
 std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/policy/decision/http2_code.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 #include "proxy/policy/pacing/circuit.hpp"
 #include "proxy/telemetry/log/exchange_record.hpp"
@@ -43,27 +44,6 @@ enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 enum class UpstreamState : std::uint8_t { active, idle };
 /// The other end of an HTTP/2 connection: the label `side`.
 enum class Http2Side : std::uint8_t { upstream, client };
-/// Error codes of HTTP/2 (RFC 9113 7) in the order of their numbers, and `other` for all further codes: the
-/// label `code`.
-enum class Http2CodeWord : std::uint8_t {
-  no_error,
-  protocol_error,
-  internal_error,
-  flow_control_error,
-  settings_timeout,
-  stream_closed,
-  frame_size_error,
-  refused_stream,
-  cancel,
-  compression_error,
-  connect_error,
-  enhance_your_calm,
-  inadequate_security,
-  http_1_1_required,
-  other,
-};
-/// Returns the metric label: the enumerator's name.
-std::string_view word(Http2CodeWord);
 /// The limit that ended a connection, rejected a client or slowed down a response: the label of
 /// `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
@@ -164,8 +144,8 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void http2_connections_changed(Http2Side, int by);
   void http2_streams_changed(Http2Side, int by);
-  void count_http2_goaways(Http2Side, Http2CodeWord, std::uint64_t number = 1);
-  void count_http2_resets(Http2Side, Http2CodeWord, std::uint64_t number = 1);
+  void count_http2_goaways(Http2Side, policy::Http2Code, std::uint64_t number = 1);
+  void count_http2_resets(Http2Side, policy::Http2Code, std::uint64_t number = 1);
   /// Counts an attempt that had to wait for an HTTP/2 stream.
   void count_http2_wait(policy::Duration);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);

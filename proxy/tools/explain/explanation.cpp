@@ -54,12 +54,6 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   return judge_with_condition(policy.idempotent, request, question.body);
 }
 
-bool uses_http2(const Question& question, const RoutePolicy& policy) {
-  const bool is_asked =
-      policy.http2 == UseHttp2::always || (policy.http2 == UseHttp2::automatic && question.http2);
-  return is_asked && !question.tunnel && !question.bound && !question.facts.changes_protocol;
-}
-
 // Returns true if the request body can be sent again. A body that exceeds the replay limits can be sent again
 // only if no attempt has begun to send it, because reprise does not keep the bytes that were sent.
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
@@ -165,7 +159,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.judgement = judge_question(question, policy);
   explanation.facts = question.facts;
   explanation.bound = question.bound;
-  explanation.http2 = uses_http2(question, policy);
+  explanation.http2 =
+      !question.tunnel && policy::uses_http2(question.facts, policy, question.bound, question.http2);
   explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   explanation.facts.safe_method = is_safe_method(question.request.method);

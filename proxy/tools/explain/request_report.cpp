@@ -51,17 +51,11 @@ std::string where(const HistoryAttempt& attempt) {
   return text;
 }
 
-std::string failure_text(const policy::Failed& failed) {
-  std::string text(policy::word(failed.cause));
-  if (const std::string_view code = policy::reset_code(failed); !code.empty())
-    text += fmt::format(" ({})", code);
-  return text + fmt::format(" in stage {}", policy::word(failed.stage));
-}
-
 std::string outcome_text(const HistoryAttempt& attempt) {
   const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
   std::string text = failed == nullptr ? std::to_string(std::get<policy::Responded>(attempt.outcome).status)
-                                       : failure_text(*failed);
+                                       : fmt::format("{} in stage {}", policy::cause_text(*failed),
+                                                     policy::word(failed->stage));
   text += fmt::format(" after {}", span(attempt.ended - attempt.started));
   if (attempt.sent_bytes > 0) text += fmt::format("; {} bytes sent", attempt.sent_bytes);
   if (failed != nullptr && failed->unprocessed) return text + "; the upstream processed nothing";
