@@ -96,7 +96,7 @@ void Http2Upstream::proxy_left() {
 
 void Http2Upstream::reset() {
   if (over_) return;
-  lose(StreamEnd::connection);
+  if (!wire_->has_vanished()) lose(StreamEnd::connection);
   over_ = true;
   wire_->reset();
 }
@@ -134,7 +134,7 @@ void Http2Upstream::send_settings() {
                (plan_.streams ? std::to_string(*plan_.streams) : std::string("any number of")) + " streams");
   if (plan_.streams) entries.emplace_back(most_streams, *plan_.streams);
   if (plan_.window != 65'535) entries.emplace_back(initial_window, plan_.window);
-  queue(play::settings(entries));
+  queue(play::settings(entries) + play::frame(FrameType::settings, play::ack, 0, ""));
   if (pieces_.one_in(4)) queue(play::frame(FrameType::ping, 0, 0, "12345678"));
   if (plan_.later_streams) {
     after(plan_.later, [this] {
@@ -181,8 +181,6 @@ void Http2Upstream::take_settings(const WrittenFrame& frame) {
     if (play::read_big_endian(pair.substr(0, 2)) == initial_window)
       stream_window_ = play::read_big_endian(pair.substr(2));
   }
-  if (!plan_.is_not_http2 && !plan_.never_ready && plan_.ready_after == Duration::zero())
-    queue(play::frame(FrameType::settings, play::ack, 0, ""));
 }
 
 void Http2Upstream::take_window(const WrittenFrame& frame) {
@@ -428,7 +426,7 @@ void Http2Upstream::violate() {
     case 4: queue(play::frame(FrameType::ping, 0, 0, "short")); break;
     default: queue(play::window_update(0, 0x7fffffff)); break;
   }
-  lose(StreamEnd::violation);
+  if (!wire_->has_vanished()) lose(StreamEnd::violation);
 }
 
 void Http2Upstream::note_missing_end(const RequestStream& stream) const {
@@ -514,8 +512,10 @@ void Http2Upstream::send_last_goaway() {
 void Http2Upstream::end_connection(bool by_reset) {
   if (book_.telling()) book_.tell(by_reset ? "the upstream resets" : "the upstream sends FIN");
   if (intake_.open_streams() > 1) book_.reached(Http2Mark::several_streams_lost);
-  lose(StreamEnd::connection);
-  if (!wire_->has_vanished()) intake_.note_leave();
+  if (!wire_->has_vanished()) {
+    lose(StreamEnd::connection);
+    intake_.note_leave();
+  }
   if (by_reset) {
     over_ = true;
     wire_->reset();
@@ -527,7 +527,6 @@ void Http2Upstream::end_connection(bool by_reset) {
 }
 
 void Http2Upstream::lose(StreamEnd how) {
-  if (wire_->has_vanished()) return;
   for (const auto& [id, stream] : intake_.streams()) {
     stream->journey().losses.push_back({world_.now(), how});
     note_missing_end(*stream);
