@@ -21,7 +21,8 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
                              .freshness = out.freshness,
                              .recent = out.recent,
                              .not_to = {},
-                             .filter = out.route.snapshot->filter};
+                             .filter = out.route.snapshot->filter,
+                             .keeps_stream = out.resuming};
   if (!start.fresh) request.not_to = addresses_to_avoid(out);
   return request;
 }
@@ -91,7 +92,9 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     // The request refers to the list of tried addresses, which each dial replaces.
     const net::StreamRequest request = request_of(one, start);
     if (!start.fresh) stream = set.of_client(request);
-    if (stream == nullptr && turn.is_first()) {
+    // A resumed download keeps its stalled stream. The requests that came first may wait for that very
+    // stream.
+    if (stream == nullptr && (turn.is_first() || out.resuming)) {
       if (!start.fresh) stream = set.of_idle(request);
       if (stream == nullptr && set.may_dial(request)) {
         const net::Http2Set::Dialling dialling(set);

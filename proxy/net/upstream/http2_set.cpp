@@ -167,13 +167,15 @@ std::unique_ptr<StreamLease> Http2Set::of_least_loaded(const StreamRequest& requ
 // Connections that the request must not use do not count: otherwise a retry could wait for ever.
 bool Http2Set::may_dial(const StreamRequest& request) {
   std::size_t usable = dialling_;
+  bool has_room = dialling_ > 0;
   for (const auto& each : connections_) {
     if (each->retired_ || is_among(request.recent, each->number_)) continue;
     ++usable;
+    has_room = has_room || each->room() > 0;
     // The upstream allows no stream at all, and would not allow one on another connection either.
     if (each->is_idle() && each->connection_->room() == 0) return false;
   }
-  if (usable < pool_.settings_.http2_connections) return true;
+  if (usable < pool_.settings_.http2_connections || (request.keeps_stream && !has_room)) return true;
   SharedConnection* const replaced = request.freshness == Freshness::any ? nullptr : idle_longest();
   if (replaced == nullptr) return false;
   close(*replaced);
