@@ -127,6 +127,32 @@ TEST_F(Http2SetTest, M53_clients_share_the_least_loaded_connection_beyond_the_li
   EXPECT_NE(first->number(), second->number());
 }
 
+TEST_F(Http2SetTest,
+       M53_resumed_download_that_keeps_a_stream_may_dial_beyond_the_limit_if_no_connection_has_room) {
+  const Peer one = add(anna, 1);
+  const Peer other = add(anna, 1);
+  StreamRequest resumed = request(anna);
+  resumed.keeps_stream = true;
+  const auto first = set().of_least_loaded(request(anna));
+  EXPECT_FALSE(set().may_dial(resumed));
+  const auto second = set().of_least_loaded(request(anna));
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_TRUE(set().may_dial(resumed));
+  EXPECT_FALSE(set().may_dial(request(anna)));
+}
+
+TEST_F(Http2SetTest, M26_connection_without_room_is_idle_until_its_end_even_if_the_pool_keeps_no_connection) {
+  limits.idle = 0;
+  pool.limit(limits);
+  Peer peer = add(anna, 0);
+  EXPECT_EQ(set().of(*peer.shared, request(anna)), nullptr);
+  EXPECT_EQ(gauge("idle"), 1);
+  EXPECT_FALSE(set().may_dial(request(anna)));
+  EXPECT_TRUE(set().make_room());
+  EXPECT_TRUE(sees_the_end(peer.socket));
+  EXPECT_TRUE(set().may_dial(request(anna)));
+}
+
 TEST_F(Http2SetTest, M53_F10_connection_that_was_idle_for_long_makes_room_for_a_fresh_one) {
   Peer peer = add(nullptr);
   const Peer owned = add(anna);
