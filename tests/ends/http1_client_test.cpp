@@ -66,6 +66,14 @@ TEST_F(Http1ClientTest, interim_head_precedes_the_final_one) {
   EXPECT_EQ(received(15), "103\r\n\r\nHEAD\r\n\r\n");
 }
 
+TEST_F(Http1ClientTest, nothing_follows_an_interim_head_that_was_cut) {
+  EXPECT_TRUE(bench.run(client.send_interim(std::string(std::size_t{32} << 20, 'x'), std::chrono::milliseconds(1))));
+  client.add_head("HEAD\r\n\r\n", false);
+  ErrorCode error;
+  EXPECT_TRUE(client.send_now(error));
+  EXPECT_EQ(error, asio::error::operation_aborted);
+}
+
 TEST_F(Http1ClientTest, what_the_kernel_does_not_take_at_once_is_sent_later) {
   const std::string body(std::size_t{32} << 20, 'x');
   client.add_head("HEAD\r\n\r\n", false);

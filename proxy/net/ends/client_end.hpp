@@ -12,7 +12,8 @@ namespace reprise::net {
 /// and then sent together. All views must stay valid until they are sent.
 class ClientEnd {
  public:
-  /// Sends an interim head (1xx), which is HTTP/1 text. Fails if no byte is accepted for `idle`.
+  /// Sends an interim head (1xx), which is HTTP/1 text. Fails if no byte is accepted for `idle`;
+  /// every later send then fails, too.
   virtual Task<ErrorCode> send_interim(std::string_view head, Duration idle) = 0;
   /// Adds the final head, which is HTTP/1 text. `chunked`: the head does not announce the body's length, but
   /// the client can detect the body's end.

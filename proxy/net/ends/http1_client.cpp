@@ -7,7 +7,10 @@ namespace reprise::net {
 Task<ErrorCode> Http1Client::send_interim(std::string_view head, Duration idle) {
   Gather pieces;
   pieces.add(head);
-  co_return co_await stream_.write_all(pieces, idle);
+  const ErrorCode error = co_await stream_.write_all(pieces, idle);
+  // A part of the head may have been sent, so nothing may follow it.
+  if (error) stream_.end_writing();
+  co_return error;
 }
 
 void Http1Client::add_head(std::string_view head, bool chunked) {
