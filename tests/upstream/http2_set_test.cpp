@@ -132,7 +132,7 @@ TEST_F(Http2SetTest,
   const Peer one = add(anna, 1);
   const Peer other = add(anna, 1);
   StreamRequest resumed = request(anna);
-  resumed.keeps_stream = true;
+  resumed.may_hold_stream = true;
   const auto first = set().of_least_loaded(request(anna));
   EXPECT_FALSE(set().may_dial(resumed));
   const auto second = set().of_least_loaded(request(anna));

@@ -21,6 +21,7 @@ policy::AttemptReport report_of_slow(const Outgoing& out, unsigned number) {
 void HedgedAttempt::start(const policy::Start& start, net::ClientEnd* client, Response& response) {
   Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
   assert(runner.state == State::idle);
+  if (&runner != runners_.data()) out_.may_hold_stream = true;
   runner.number = start.number;
   runner.response = &response;
   runner.state = State::running;

@@ -22,7 +22,7 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
                              .recent = out.recent,
                              .not_to = {},
                              .filter = out.route.snapshot->filter,
-                             .keeps_stream = out.resuming};
+                             .may_hold_stream = out.may_hold_stream};
   if (!start.fresh) request.not_to = addresses_to_avoid(out);
   return request;
 }
@@ -92,9 +92,8 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     // The request refers to the list of tried addresses, which each dial replaces.
     const net::StreamRequest request = request_of(one, start);
     if (!start.fresh) stream = set.of_client(request);
-    // A resumed download keeps its stalled stream. The requests that came first may wait for that very
-    // stream.
-    if (stream == nullptr && (turn.is_first() || out.resuming)) {
+    // The requests that came first may wait for the very stream that this request holds.
+    if (stream == nullptr && (turn.is_first() || out.may_hold_stream)) {
       if (!start.fresh) stream = set.of_idle(request);
       if (stream == nullptr && set.may_dial(request)) {
         const net::Http2Set::Dialling dialling(set);

@@ -26,7 +26,7 @@ Resumption::Resumption(Outgoing& out, Response& first)
       download_(begin(out, first)),
       signed_until_(end_of_signature(out.in)),
       head_(out.head) {
-  out.resuming = true;
+  out.resuming = out.may_hold_stream = true;
 }
 
 policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) {

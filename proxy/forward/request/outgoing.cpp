@@ -17,7 +17,7 @@ void Outgoing::clear() {
   body.end();
   net::empty_out(head);
   via = AttemptVia::in_the_head;
-  continue_sent = resuming = bound = false;
+  continue_sent = resuming = may_hold_stream = bound = false;
   freshness = net::Freshness::any;
   recent = {};
   tried.clear();

@@ -37,6 +37,8 @@ class Outgoing {
   bool continue_sent = false;  ///< the client has received a 100
   /// The client already has the response head; attempts ask for the missing part of the body.
   bool resuming = false;
+  /// Another attempt of this request may hold a stream: the other copy of a hedge, or a stalled download.
+  bool may_hold_stream = false;
   /// The upstream authenticates the connection and not each request, so no other connection may carry the
   /// request (row F2).
   bool bound = false;

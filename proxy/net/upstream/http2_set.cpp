@@ -175,7 +175,7 @@ bool Http2Set::may_dial(const StreamRequest& request) {
     // The upstream allows no stream at all, and would not allow one on another connection either.
     if (each->is_idle() && each->connection_->room() == 0) return false;
   }
-  if (usable < pool_.settings_.http2_connections || (request.keeps_stream && !has_room)) return true;
+  if (usable < pool_.settings_.http2_connections || (request.may_hold_stream && !has_room)) return true;
   SharedConnection* const replaced = request.freshness == Freshness::any ? nullptr : idle_longest();
   if (replaced == nullptr) return false;
   close(*replaced);

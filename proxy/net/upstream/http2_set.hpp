@@ -88,7 +88,7 @@ struct StreamRequest {
   const RecentConnections& recent;
   std::span<const policy::UpstreamAddress> not_to;  ///< addresses to avoid
   const std::shared_ptr<const AddressFilter>& filter;
-  bool keeps_stream = false;  ///< an earlier attempt of the request may keep a stream: a stalled download
+  bool may_hold_stream = false;  ///< another attempt of the request may hold a stream
 };
 
 /// Used on one io thread.
@@ -146,8 +146,8 @@ class Http2Set {
   /// Returns true if another connection may be dialled for the request: there are fewer than
   /// `pool.http2_connections`, and the upstream does not refuse streams on the ones there are. A request that
   /// must not use a connection that was idle for long takes the place of such a connection, which closes (row
-  /// F10). A request that keeps a stream may exceed the limit if no connection has room, because it could
-  /// wait for its own stream.
+  /// F10). A request that may hold a stream may exceed the limit if no connection has room, because it
+  /// could wait for its own stream.
   bool may_dial(const StreamRequest&);
   /// Adds a connection that is ready.
   std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2Connection>, const StreamRequest&,
