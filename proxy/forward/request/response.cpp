@@ -48,7 +48,15 @@ Task<void> Response::stop_sending() {
   sending.reset();
 }
 
+// An attempt that got no bytes and no connection changes nothing.
+bool Response::is_clear() const {
+  return number == 0 && !connection && buffer.is_untouched() && head.bytes == 0 && !begun && body.empty() &&
+         trailers.empty() && sending == nullptr;
+}
+
+// A request has three responses, and most requests use only one of them.
 void Response::clear() {
+  if (is_clear()) return;
   assert(!is_sending());
   sending.reset();
   number = 0;

@@ -52,6 +52,10 @@ struct Response {
   /// sent.
   Task<void> stop_sending();
   void clear();
+
+ private:
+  /// Returns true if the last `clear` is still in effect.
+  bool is_clear() const;
 };
 
 /// Empties the text. Releases the text's memory if the memory is larger than a block.

@@ -51,7 +51,7 @@ Task<ErrorCode> Http1Client::send_rest(Duration idle) {
 }
 
 void Http1Client::clear() {
-  pieces_ = Gather();
+  pieces_.clear();
   lines_used_ = 0;
 }
 

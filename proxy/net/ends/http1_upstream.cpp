@@ -7,7 +7,7 @@
 namespace reprise::net {
 
 ErrorCode Http1Upstream::open(const RequestOpening& opening) {
-  pending_ = Gather();
+  pending_.clear();
   chunked_ = opening.chunked;
   ended_ = false;
   pending_.add(opening.head);
@@ -36,14 +36,14 @@ void Http1Upstream::add_end(std::string_view trailers) {
 }
 
 Task<ErrorCode> Http1Upstream::send_piece(std::string_view piece, Duration idle) {
-  pending_ = Gather();
+  pending_.clear();
   add_piece(piece);
   return stream_.write_all(pending_, idle);
 }
 
 Task<ErrorCode> Http1Upstream::send_end(std::string_view trailers, Duration idle) {
   if (!chunked_ || ended_) co_return ErrorCode();
-  pending_ = Gather();
+  pending_.clear();
   add_end(trailers);
   co_return co_await stream_.write_all(pending_, idle);
 }

@@ -76,6 +76,8 @@ class Buffer {
  public:
   bool empty() const { return begin_ == end_; }
   std::size_t size() const { return end_ - begin_; }
+  /// Returns true if the buffer owns no block.
+  bool is_untouched() const { return !block_; }
   std::string_view view() const { return {block_.data() + begin_, size()}; }
 
   /// Returns the room for the next read, behind the current bytes. Takes a block if there is none. Never

@@ -38,6 +38,7 @@ class Gather {
   bool empty() const { return first_ == last_; }
   std::span<const asio::const_buffer> parts() const { return {parts_.data() + first_, last_ - first_}; }
   void consume(std::size_t bytes);
+  void clear() { first_ = last_ = 0; }
 
  private:
   static constexpr std::size_t most = 8;
