@@ -51,7 +51,8 @@ bool DialBook::has_turn(const Race& race, std::size_t place) const {
 }
 
 void DialBook::begin(const address& dialled, const Dials::Result& result) {
-  descriptors_ran_out_ = descriptors_ran_out_ || result.error.value() == EMFILE;
+  const bool is_repeated = result.error.value() == EMFILE;
+  descriptors_ran_out_ = descriptors_ran_out_ || is_repeated;
   if (dialling_ == nullptr) {
     const auto known = names_.find(dialled.to_string());
     if (known != names_.end() && known->second.size() > 1 && !descriptors_ran_out_)
@@ -60,8 +61,9 @@ void DialBook::begin(const address& dialled, const Dials::Result& result) {
   }
   const Instant now = world_.now();
   const Instant limit = now + connect_timeout_;
+  const Instant latest = limit + 2 * net::Tick::granule;
   *std::exchange(dialling_, nullptr) = {now, result.error ? now : limit,
-                                        result.error ? now : limit + 2 * net::Tick::granule};
+                                        result.error && !is_repeated ? now : latest};
 }
 
 void DialBook::connected(std::weak_ptr<const Wire> wire) {
