@@ -4,18 +4,13 @@
 #include <array>
 #include <cstring>
 #include <span>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
 namespace reprise::telemetry {
 namespace {
-
-using TextPointers = decltype(pointers_to(std::declval<ExchangeTexts<std::string_view>&>()));
-constexpr std::size_t text_count = std::tuple_size_v<TextPointers>;
 
 // Index of the request id in the list of texts.
 constexpr std::size_t request_id_place = [] {
@@ -29,7 +24,7 @@ struct StoredRequest {
   std::uint32_t bytes;  ///< size of the whole entry, a multiple of 8
   std::uint32_t left_out;
   ExchangeNumbers numbers;
-  std::array<std::uint16_t, text_count> lengths;
+  std::array<std::uint16_t, exchange_text_count> lengths;
   std::uint16_t attempts;
   policy::Conclusion conclusion;
   bool recovered;
@@ -120,12 +115,6 @@ HistoryAttempt decoded(const StoredAttempt& from) {
   return to;
 }
 
-ExchangeTexts<std::string_view> kept_texts(ExchangeTexts<std::string_view> texts, bool path) {
-  if (!path) texts.path = {};
-  for (std::string_view* const text : pointers_to(texts)) *text = clipped(*text);
-  return texts;
-}
-
 template <typename Stored>
 std::byte* put(std::byte* at, const Stored& what) {
   std::memcpy(at, &what, sizeof what);
@@ -152,17 +141,20 @@ std::byte* put_attempts(std::byte* at, const ExchangeRecord& record, std::uint64
 
 EncodedEntry::EncodedEntry(const ExchangeRecord& record, bool path)
     : record_(record),
-      texts_(kept_texts(record, path)),
       left_out_(attempts_left_out(record.ledger->size())),
       attempts_(record.ledger->size() - left_out_),
       bytes_(sizeof(StoredRequest) + attempts_ * sizeof(StoredAttempt)) {
-  for (const std::string_view* const text : pointers_to(texts_)) bytes_ += text->size();
+  ExchangeTexts<std::string_view> texts = record;
+  if (!path) texts.path = {};
+  const auto all = pointers_to(texts);
+  for (std::size_t i = 0; i < exchange_text_count; ++i) {
+    texts_[i] = clipped(*all[i]);
+    bytes_ += texts_[i].size();
+  }
   bytes_ = (bytes_ + 7) / 8 * 8;
 }
 
 void EncodedEntry::put(std::byte* at) const {
-  ExchangeTexts<std::string_view> texts = texts_;
-  const auto all = pointers_to(texts);
   StoredRequest request{.bytes = static_cast<std::uint32_t>(bytes_),
                         .left_out = static_cast<std::uint32_t>(left_out_),
                         .numbers = record_,
@@ -170,12 +162,12 @@ void EncodedEntry::put(std::byte* at) const {
                         .attempts = static_cast<std::uint16_t>(attempts_),
                         .conclusion = *record_.ledger,
                         .recovered = is_recovered(record_)};
-  for (std::size_t i = 0; i < text_count; ++i)
-    request.lengths[i] = static_cast<std::uint16_t>(all[i]->size());
+  for (std::size_t i = 0; i < exchange_text_count; ++i)
+    request.lengths[i] = static_cast<std::uint16_t>(texts_[i].size());
   at = put_attempts(telemetry::put(at, request), record_, left_out_);
-  for (const std::string_view* const text : all) {
+  for (const std::string_view text : texts_) {
     // Does not use memcpy, because the data pointer of an empty view may be null.
-    const auto bytes = std::as_bytes(std::span(*text));
+    const auto bytes = std::as_bytes(std::span(text));
     at = std::copy(bytes.begin(), bytes.end(), at);
   }
 }
@@ -204,7 +196,7 @@ HistoryEntry decoded_entry(const std::byte* from) {
   for (std::uint32_t i = 0; i < request.attempts; ++i, from += sizeof(StoredAttempt))
     story.attempts.push_back(decoded(get<StoredAttempt>(from)));
   const auto texts = pointers_to(story);
-  for (std::size_t i = 0; i < text_count; ++i) {
+  for (std::size_t i = 0; i < exchange_text_count; ++i) {
     texts[i]->assign(reinterpret_cast<const char*>(from), request.lengths[i]);
     from += request.lengths[i];
   }

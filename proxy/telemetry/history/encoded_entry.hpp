@@ -1,6 +1,7 @@
 // The binary form in which the request history keeps a finished request.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -24,7 +25,7 @@ class EncodedEntry {
 
  private:
   const ExchangeRecord& record_;
-  ExchangeTexts<std::string_view> texts_;  ///< clipped
+  std::array<std::string_view, exchange_text_count> texts_;  ///< clipped, in the order of `pointers_to`
   std::size_t left_out_;
   std::size_t attempts_;
   std::size_t bytes_;

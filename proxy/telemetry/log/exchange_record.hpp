@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -68,6 +69,10 @@ constexpr auto pointers_to(ExchangeTexts<Text>& texts) {
   auto& [method, host, path, client, request_id, traceparent] = texts;
   return std::array{&method, &host, &path, &client, &request_id, &traceparent};
 }
+inline constexpr std::size_t exchange_text_count = [] {
+  ExchangeTexts<std::string_view> texts;
+  return pointers_to(texts).size();
+}();
 
 /// One finished request. Its views are valid only during the call to which the record is passed.
 struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
