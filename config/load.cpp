@@ -96,6 +96,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   given.put_into(*root);
   check_shape(*root, report);
   places.replay_memory = place_of(*root, "limits.replay_memory");
+  places.stream_memory = place_of(*root, "limits.stream_memory");
   places.threads = place_of(*root, "threads");
   places.otlp = place_of(*root, "trace.otlp");
   find_named(*root, {}, {}, places.named);

@@ -35,6 +35,7 @@ struct Loaded {
   std::vector<std::string> files;
   std::string hash;  ///< 12 hex digits computed from the bytes of the file; empty if the file was not read
   std::optional<Place> replay_memory{};  ///< position of `limits.replay_memory`; absent if not set
+  std::optional<Place> stream_memory{};  ///< position of `limits.stream_memory`; absent if not set
   std::optional<Place> threads{};        ///< position of `threads`; absent if not set
   std::optional<Place> otlp{};           ///< position of `trace.otlp`; absent if not set
   std::vector<NamedFile> named{};        ///< values that name files or folders, in file order

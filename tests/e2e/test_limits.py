@@ -1,5 +1,5 @@
-"""Tests limits of the control group: reprise reads them at start-up, reports them, and derives the default of
-limits.replay_memory from them. Uses real control groups of the kernel, and files that imitate another host."""
+"""Tests limits of the control group: reprise reads them at start-up, reports them, and derives the defaults of
+limits.replay_memory and limits.stream_memory from them. Uses real control groups of the kernel, and files that imitate another host."""
 import contextlib
 import json
 import os
@@ -46,6 +46,11 @@ def without_comments(text):
 
 def limits_of(reprise):
     return json.loads(reprise.admin("/status")[1])["limits"]
+
+
+def stream_memory_of(reprise):
+    """Returns `limits.stream_memory` in the configuration that the running reprise uses."""
+    return re.search(r"^  stream_memory: (.+)$", reprise.admin("/config")[1], re.M)[1]
 
 
 def group_mounts():
@@ -109,19 +114,21 @@ def is_removed(folder):
     return True
 
 
-def test_cgroup_limits_lower_the_replay_memory_default_and_are_logged():
+def test_cgroup_limits_lower_the_memory_defaults_and_are_logged():
     with groups_with(96 * MIB, 150_000) as enter, Inside(enter, threads=4) as reprise:
         limits = limits_of(reprise)
         equal((limits["memory_bytes"], limits["cpus"], limits["replay_memory_bytes"]), (96 * MIB, 1.5, 24 * MIB))
         assert os.path.isfile(limits["memory_file"]) and os.path.isfile(limits["cpu_file"]), limits
-        reprise.expect_log("limits.replay_memory is 24MiB instead of 64MiB: a quarter of 96MiB of memory (" + limits["memory_file"])
+        for key in ("limits.replay_memory", "limits.stream_memory"):
+            reprise.expect_log(key + " is 24MiB instead of 64MiB: a quarter of 96MiB of memory (" + limits["memory_file"])
+        equal(stream_memory_of(reprise), "24MiB")
         reprise.expect_log("4 threads share 1.5 CPUs")
         code, text, _ = reprise.tell("status")
         equal(code, 0)
         assert re.search(r"^limits +memory 96MiB \(/.*\), 1\.5 CPUs \(/.*\); held request bodies 24MiB$", text, re.M), text
         reprise.change(log={"level": "debug"})
         reprise.expect_reload("success")
-        equal(limits_of(reprise)["replay_memory_bytes"], 24 * MIB, "after a reload")
+        equal((limits_of(reprise)["replay_memory_bytes"], stream_memory_of(reprise)), (24 * MIB, "24MiB"), "after a reload")
         assert "can only change at a restart" not in reprise.text(), "the default is what it was"
 
 
@@ -152,20 +159,22 @@ def container(**files):
 
 
 @isolated
-def test_container_of_64_mib_lowers_the_replay_memory_default_to_16_mib():
+def test_container_of_64_mib_lowers_the_memory_defaults_to_16_mib():
     there = container(memory_max=f"{64 * MIB}\n", memory_high="max\n", cpu_max="50000 100000\n")
     with Inside(there.enter) as reprise:
         equal(limits_of(reprise), {"memory_bytes": 64 * MIB, "memory_file": "/sys/fs/cgroup/memory.max", "cpus": 0.5,
                                    "cpu_file": "/sys/fs/cgroup/cpu.max", "replay_memory_bytes": 16 * MIB})
         warned = [line["message"] for line in reprise.log() if line["level"] == "warn"]
-        equal([line for line in warned if "threads" in line or "replay_memory" in line], [], "nothing is wrong")
+        equal([line for line in warned if "threads" in line or "_memory" in line], [], "nothing is wrong")
         code, _, said = told_inside(there.enter, "check", reprise.config_file)
         equal(code, 0)
-        assert "note: " in said and "limits.replay_memory is 16MiB instead of 64MiB" in said, said
+        equal(re.findall(r"note: .*(limits\.\w+) is 16MiB instead of 64MiB", said), ["limits.replay_memory", "limits.stream_memory"], said)
+        code, explained, _ = told_inside(there.enter, "explain", "POST", "http://x.example/", "--body", reprise.config_file, "-c", reprise.config_file)
+        equal((code, re.findall(r"(limits\.\w+) is 16MiB instead of 64MiB", explained)), (0, ["limits.replay_memory"]), explained)
         code, effective, _ = told_inside(there.enter, "config", "--effective", "-c", reprise.config_file)
         equal(code, 0)
         assert effective.startswith("# limits: memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)\n"), effective
-        assert "\n  replay_memory: 16MiB\n" in effective, effective
+        assert "\n  replay_memory: 16MiB\n  stream_memory: 16MiB\n" in effective, effective
         again = os.path.join(reprise.folder, "again.yaml")
         Path(again).write_text(effective, encoding="utf-8")
         code, printed, _ = told_inside(there.enter, "config", "--effective", "-c", again)
@@ -173,13 +182,14 @@ def test_container_of_64_mib_lowers_the_replay_memory_default_to_16_mib():
 
 
 @isolated
-def test_explicit_replay_memory_is_kept_and_a_warning_names_its_line():
+def test_explicit_memory_limits_are_kept_and_a_warning_names_the_line_of_each():
     there = container(memory_max=f"{64 * MIB}\n", cpu_max="100000 100000\n")
-    with Inside(there.enter, limits={"replay_memory": "32MiB"}, threads=3) as reprise:
-        equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB)
+    with Inside(there.enter, limits={"replay_memory": "32MiB", "stream_memory": "24MiB"}, threads=3) as reprise:
+        equal((limits_of(reprise)["replay_memory_bytes"], stream_memory_of(reprise)), (32 * MIB, "24MiB"))
         code, _, said = told_inside(there.enter, "check", reprise.config_file)
         equal(code, 0, "a warning is no error")
         assert re.search(r":\d+:\d+: warning: limits\.replay_memory: 32MiB for held request bodies .* write 16MiB or less", said), said
+        assert re.search(r":\d+:\d+: warning: limits\.stream_memory: 24MiB for the streams of HTTP/2 .* write 16MiB or less", said), said
         assert re.search(r":\d+:\d+: warning: threads: 3 threads share 1 CPU ", said), said
         reprise.expect_log("limits.replay_memory: 32MiB for held request bodies")
         reprise.change(limits={"replay_memory": "48MiB"})

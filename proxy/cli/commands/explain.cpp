@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -345,6 +346,13 @@ void add_notes(const config::Settings& settings, const std::string& method, cons
   if (http::asks_upgrade(asked.head, http::ToH2c::dropped)) notes.emplace_back(upgrade_note);
 }
 
+// Adds the notes about lowered limits of held request bodies. Other limits do not change the explanation.
+void add_notes_of_held_bodies(const std::vector<std::string>& fitted, std::vector<std::string>& notes) {
+  std::copy_if(fitted.begin(), fitted.end(), std::back_inserter(notes), [](const std::string& note) {
+    return note.find("limits.replay_memory ") != std::string::npos;
+  });
+}
+
 int explain(Arguments given) {
   if (!given.request_id.empty())
     return explain_history(given.request_id, given.admin, given.file, given.format);
@@ -392,7 +400,7 @@ int explain(Arguments given) {
   report.question.total_memory = report.limits.replay_memory_bytes;
   report.question.total_disk = report.limits.replay_disk_bytes;
   report.question.http2 = given.http2 || assumed.stream_end.has_value();
-  if (report.question.body_bytes > 0) report.notes.insert(report.notes.end(), fitted.begin(), fitted.end());
+  if (report.question.body_bytes > 0) add_notes_of_held_bodies(fitted, report.notes);
   report.explanation = tools::explain(routes, report.question);
   if (assumed.stream_end) demand_http2(report);
   std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);

@@ -35,6 +35,15 @@ std::string read_standard_input() {
   return text;
 }
 
+// Returns the position of a key that server::fit may warn about. Line 0 if the file does not set the key.
+config::Place place_of(const config::Loaded& loaded, std::string_view path) {
+  std::optional<config::Place> place;
+  if (path == "limits.replay_memory") place = loaded.replay_memory;
+  if (path == "limits.stream_memory") place = loaded.stream_memory;
+  if (path == "threads") place = loaded.threads;
+  return place.value_or(config::Place{});
+}
+
 server::WatchedFile digest_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
 
 }  // namespace
@@ -81,13 +90,14 @@ std::vector<std::string> fit_to(const server::Limits& limits, config::Loaded& lo
                                 const std::string& file) {
   std::vector<std::string> notes;
   if (!loaded.settings) return notes;
-  const server::Fitted fitted = server::fit(*loaded.settings, loaded.replay_memory.has_value(), limits);
+  const server::SetInFile in_file{loaded.replay_memory.has_value(), loaded.stream_memory.has_value()};
+  const server::Fitted fitted = server::fit(*loaded.settings, in_file, limits);
   loaded.settings->limits.replay_memory_bytes = fitted.replay_memory_bytes;
+  loaded.settings->limits.stream_memory_bytes = fitted.stream_memory_bytes;
   for (const server::Remark& note : fitted.notes)
     notes.push_back((file.empty() ? std::string() : file + ": ") + note.path + " " + note.message);
   for (const server::Remark& warning : fitted.warnings) {
-    const auto& said = warning.path == "threads" ? loaded.threads : loaded.replay_memory;
-    const config::Place place = said.value_or(config::Place{});
+    const config::Place place = place_of(loaded, warning.path);
     loaded.problems.push_back(
         {config::Problem::Severity::warning, place.line, place.column, warning.path, warning.message});
   }

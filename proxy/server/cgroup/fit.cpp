@@ -9,7 +9,13 @@ namespace reprise::server {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1024 * 1024;
-constexpr const char* replay_memory = "limits.replay_memory";
+
+// A key that limits the memory for one purpose.
+struct MemoryKey {
+  const char* path;
+  const char* purpose;
+  bool is_in_file;
+};
 
 // Warns of each route whose `replay.memory` exceeds the lowered `limits.replay_memory`. The warning states
 // the lowered value too, because no configuration file contains it.
@@ -28,27 +34,26 @@ void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
   }
 }
 
-void fit_memory(const policy::RouteTable* routes, bool says_it, const Limits& limits, Fitted& fitted) {
+// Lowers `bytes`, the value of the key, to the share of the control group's memory. If the configuration file
+// sets the key, warns instead.
+void fit_memory(const MemoryKey& key, std::size_t& bytes, const Limits& limits, Fitted& fitted) {
   if (!limits.memory_bytes) return;
-  const std::size_t share = replay_share(*limits.memory_bytes);
-  if (fitted.replay_memory_bytes <= share) return;
+  const std::size_t share = memory_share(*limits.memory_bytes);
+  if (bytes <= share) return;
   const std::string limit =
       config::size_text(*limits.memory_bytes) + " of memory (" + limits.memory_file + ")";
-  if (says_it) {
-    fitted.warnings.push_back(
-        {replay_memory,
-         config::size_text(fitted.replay_memory_bytes) +
-             " for held request bodies is more than a quarter of the limit of this control group, " + limit +
-             "; the kernel may end a process that exceeds the limit: write " + config::size_text(share) +
-             " or less, or raise that limit"});
+  if (key.is_in_file) {
+    fitted.warnings.push_back({key.path, config::size_text(bytes) + " for " + key.purpose +
+                                             " is more than a quarter of the limit of this control group, " +
+                                             limit +
+                                             "; the kernel may end a process that exceeds the limit: write " +
+                                             config::size_text(share) + " or less, or raise that limit"});
     return;
   }
-  fitted.notes.push_back({replay_memory, "is " + config::size_text(share) + " instead of " +
-                                             config::size_text(fitted.replay_memory_bytes) +
-                                             ": a quarter of " + limit +
-                                             "; a value that is set in the file is not lowered"});
-  fitted.replay_memory_bytes = share;
-  fit_routes(routes, fitted);
+  fitted.notes.push_back({key.path, "is " + config::size_text(share) + " instead of " +
+                                        config::size_text(bytes) + ": a quarter of " + limit +
+                                        "; a value that is set in the file is not lowered"});
+  bytes = share;
 }
 
 void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
@@ -64,14 +69,20 @@ void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
 
 }  // namespace
 
-std::size_t replay_share(std::uint64_t memory_bytes) {
+std::size_t memory_share(std::uint64_t memory_bytes) {
   return static_cast<std::size_t>(std::max(mebibyte, memory_bytes / 4 / mebibyte * mebibyte));
 }
 
-Fitted fit(const config::Settings& settings, bool says_replay_memory, const Limits& limits) {
+Fitted fit(const config::Settings& settings, const SetInFile& in_file, const Limits& limits) {
   Fitted fitted;
   fitted.replay_memory_bytes = settings.limits.replay_memory_bytes;
-  fit_memory(settings.routes.get(), says_replay_memory, limits, fitted);
+  fitted.stream_memory_bytes = settings.limits.stream_memory_bytes;
+  fit_memory({"limits.replay_memory", "held request bodies", in_file.replay_memory},
+             fitted.replay_memory_bytes, limits, fitted);
+  fit_memory({"limits.stream_memory", "the streams of HTTP/2", in_file.stream_memory},
+             fitted.stream_memory_bytes, limits, fitted);
+  if (fitted.replay_memory_bytes < settings.limits.replay_memory_bytes)
+    fit_routes(settings.routes.get(), fitted);
   fit_threads(settings.threads, limits, fitted);
   return fitted;
 }

@@ -1,4 +1,4 @@
-// Adapts a configuration to the control group's limits: lowers a default that exceeds them, and warns about
+// Adapts a configuration to the control group's limits: lowers defaults that exceed them, and warns about
 // configured values that exceed them.
 #pragma once
 
@@ -12,8 +12,15 @@
 
 namespace reprise::server {
 
-/// Returns the default for held request bodies: a quarter of the memory, in whole MiB, at least 1 MiB.
-std::size_t replay_share(std::uint64_t memory_bytes);
+/// Returns the share of the memory that one memory limit of the configuration may take: a quarter, in whole
+/// MiB, at least 1 MiB.
+std::size_t memory_share(std::uint64_t memory_bytes);
+
+/// The memory limits that the configuration file sets. Their values are kept.
+struct SetInFile {
+  bool replay_memory = false;
+  bool stream_memory = false;
+};
 
 /// A message about a configuration key.
 struct Remark {
@@ -23,12 +30,12 @@ struct Remark {
 
 struct Fitted {
   std::size_t replay_memory_bytes = 0;  ///< resulting value of `limits.replay_memory`
+  std::size_t stream_memory_bytes = 0;  ///< resulting value of `limits.stream_memory`
   std::vector<Remark> notes;            ///< about defaults that were lowered
   std::vector<Remark> warnings;         ///< about configured values that exceed a limit but were kept
 };
 
-/// Fits the settings to the limits. `says_replay_memory`: the configuration file sets `limits.replay_memory`,
-/// so that value is kept. More threads than CPUs only cause a warning.
-Fitted fit(const config::Settings&, bool says_replay_memory, const Limits&);
+/// Fits the settings to the limits. More threads than CPUs only cause a warning.
+Fitted fit(const config::Settings&, const SetInFile&, const Limits&);
 
 }  // namespace reprise::server
