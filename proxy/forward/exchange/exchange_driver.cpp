@@ -84,9 +84,8 @@ Task<void> ExchangeDriver::obey(const policy::Start& start) {
 
 void ExchangeDriver::report_result() {
   if (alone_) {
-    const AttemptResult result = alone_->one.result;
+    attempted(alone_->one.result);
     alone_.reset();
-    attempted(result);
   } else if (delivery_) {
     delivered(delivery_->delivery_result);
     delivery_.reset();
@@ -138,7 +137,7 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
     actions_ = machine_.client_reset(now);
     return;
   }
-  note(report_departures());
+  if (client_.watch.has_news()) note(report_departures());
   const auto* responded = std::get_if<policy::Responded>(&result.outcome);
   actions_ = responded != nullptr ? machine_.responded(result.report, *responded, now, worker_.dice)
                                   : machine_.failed(result.report, std::get<policy::Failed>(result.outcome),

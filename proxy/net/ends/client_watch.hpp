@@ -32,7 +32,7 @@ class ClientWatch final : public Timed {
   class [[nodiscard]] Waiting {
    public:
     Waiting(ClientWatch& watch, Cancellable& wait) : guard_(watch.wait_, &wait) {
-      if (watch.finished_ || watch.reset_ || watch.shutting_down_) wait.cancel();
+      if (watch.has_news()) wait.cancel();
     }
 
    private:
@@ -51,6 +51,8 @@ class ClientWatch final : public Timed {
   /// Starts the shutdown (SIGTERM): no further retry starts.
   void shut_down();
 
+  /// Returns true after a FIN, a reset or the start of a shutdown.
+  bool has_news() const { return finished_ || reset_ || shutting_down_; }
   bool client_finished() const { return finished_; }
   bool client_reset() const { return reset_; }
   bool shutting_down() const { return shutting_down_; }
