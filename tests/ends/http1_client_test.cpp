@@ -67,7 +67,8 @@ TEST_F(Http1ClientTest, interim_head_precedes_the_final_one) {
 }
 
 TEST_F(Http1ClientTest, nothing_follows_an_interim_head_that_was_cut) {
-  EXPECT_TRUE(bench.run(client.send_interim(std::string(std::size_t{32} << 20, 'x'), std::chrono::milliseconds(1))));
+  EXPECT_TRUE(
+      bench.run(client.send_interim(std::string(std::size_t{32} << 20, 'x'), std::chrono::milliseconds(1))));
   client.add_head("HEAD\r\n\r\n", false);
   ErrorCode error;
   EXPECT_TRUE(client.send_now(error));
