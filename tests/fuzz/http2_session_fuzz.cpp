@@ -21,7 +21,7 @@ constexpr std::size_t memory_limit = std::size_t{600} * 1024;
 struct Understood {
   bool failed = false;
   bool going_away = false;
-  std::array<Http2Response, stream_count> responses;
+  std::array<Http2Message, stream_count> responses;
 };
 
 /// Writes whole frames for a byte of the input, so that most inputs are well-formed up to a point.
@@ -86,7 +86,7 @@ void judge_memory(const StreamMemory& memory, UpstreamWire& wire,
   std::size_t heads = 0;
   for (const StreamId id : ids) {
     if (id == 0) continue;
-    const Http2Response& response = wire.response(id);
+    const Http2Message& response = wire.message(id);
     unread += response.body.size();
     heads += response.heads.size() + response.trailers.size();
   }
@@ -117,7 +117,7 @@ Understood play_to(std::string_view bytes, std::size_t piece, StreamMemory& memo
   all.failed = wire.failure().has_value();
   all.going_away = wire.going_away();
   for (std::size_t i = 0; i < stream_count && ids[i] != 0; ++i) {
-    all.responses[i] = wire.response(ids[i]);
+    all.responses[i] = wire.message(ids[i]);
     all.responses[i].body = wire.take_body(ids[i]);
     wire.passed_on(ids[i]);
     judge_memory(memory, wire, ids);
@@ -147,7 +147,7 @@ void check_heads(std::string_view heads) {
 }
 
 void judge_streams(const Understood& all) {
-  for (const Http2Response& response : all.responses) {
+  for (const Http2Message& response : all.responses) {
     law(!response.ended || !response.failure, "a stream that ended has failed");
     law(response.body.empty() || !response.heads.empty(), "a body without a head");
     check_heads(response.heads);
@@ -165,8 +165,8 @@ void check(std::string_view text) {
   // after a GOAWAY that leaves no stream.
   if (whole.failed || split.failed || whole.going_away != split.going_away) return;
   for (std::size_t i = 0; i < stream_count; ++i) {
-    const Http2Response& one = whole.responses[i];
-    const Http2Response& other = split.responses[i];
+    const Http2Message& one = whole.responses[i];
+    const Http2Message& other = split.responses[i];
     law(one.ended == other.ended && one.failure.has_value() == other.failure.has_value(),
         "the split changes an end");
     law(one.heads == other.heads && one.trailers == other.trailers, "the split changes a head");

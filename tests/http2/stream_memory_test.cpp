@@ -62,7 +62,7 @@ class GreedyUpstream {
     read_frames();
     return bytes;
   }
-  std::size_t unread(StreamId id) { return wire().response(id).body.size(); }
+  std::size_t unread(StreamId id) { return wire().message(id).body.size(); }
   std::int64_t window(StreamId id) { return windows_[id]; }
   std::size_t window_updates() const { return window_updates_; }
   UpstreamWire& wire() { return bench_.wire; }
@@ -284,7 +284,7 @@ TEST(StreamWindows, M103_heads_and_trailers_count_until_the_stream_is_released) 
   const StreamId id = bench.ask();
   bench.wire.receive(headers(id, {{":status", "103"}}) + headers(id, {{":status", "200"}}) + data(id, "abc") +
                      headers(id, {{"x-sum", "7"}}, end_stream));
-  const Http2Response& response = bench.wire.response(id);
+  const Http2Message& response = bench.wire.message(id);
   EXPECT_EQ(memory.held(), response.heads.size() + 3 + response.trailers.size());
   std::array<char, 1000> head{};
   EXPECT_EQ(bench.wire.take_heads(id, head.data(), 10), 10U);
@@ -308,16 +308,16 @@ TEST(StreamWindows, M103_stream_fails_if_the_upstream_ignores_its_window) {
   const StreamId id = bench.ask();
   const StreamId other = bench.ask();
   bench.wire.receive(headers(id, {{":status", "200"}}) + data(id, std::string(least, 'x')));
-  EXPECT_FALSE(bench.wire.response(id).failure);
+  EXPECT_FALSE(bench.wire.message(id).failure);
   bench.wire.receive(data(id, "x"));
-  ASSERT_TRUE(bench.wire.response(id).failure);
-  EXPECT_EQ(bench.wire.response(id).failure->kind, Http2Failure::Kind::malformed);
-  EXPECT_EQ(bench.wire.response(id).body.size(), least);
+  ASSERT_TRUE(bench.wire.message(id).failure);
+  EXPECT_EQ(bench.wire.message(id).failure->kind, Http2Failure::Kind::malformed);
+  EXPECT_EQ(bench.wire.message(id).body.size(), least);
   const std::vector<Frame> frames = bench.flush();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].payload, rst_stream(id, 3).substr(9)) << "FLOW_CONTROL_ERROR";
   bench.wire.receive(headers(other, {{":status", "204"}}, end_stream));
-  EXPECT_TRUE(bench.wire.response(other).ended);
+  EXPECT_TRUE(bench.wire.message(other).ended);
 }
 
 }  // namespace

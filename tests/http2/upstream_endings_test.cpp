@@ -25,13 +25,13 @@ class UpstreamEndingsTest : public WireTest {
     return false;
   }
   void expect_complete(StreamId id, std::string_view what) {
-    EXPECT_TRUE(wire.response(id).ended) << what;
-    EXPECT_FALSE(wire.response(id).failure) << what;
+    EXPECT_TRUE(wire.message(id).ended) << what;
+    EXPECT_FALSE(wire.message(id).failure) << what;
   }
   void expect_malformed(StreamId id, std::string_view what) {
-    EXPECT_FALSE(wire.response(id).ended) << what;
-    ASSERT_TRUE(wire.response(id).failure) << what;
-    EXPECT_EQ(wire.response(id).failure->kind, Kind::malformed) << what;
+    EXPECT_FALSE(wire.message(id).ended) << what;
+    ASSERT_TRUE(wire.message(id).failure) << what;
+    EXPECT_EQ(wire.message(id).failure->kind, Kind::malformed) << what;
     EXPECT_TRUE(has_sent(FrameType::rst_stream, id)) << what;
     EXPECT_FALSE(wire.failure()) << what;
   }
@@ -78,7 +78,7 @@ TEST_F(UpstreamEndingsTest, M38_data_for_a_response_without_a_body_is_malformed)
       return headers(stream, fields) + data(stream, "abc", end_stream);
     });
     expect_malformed(id, testing::PrintToString(fields));
-    EXPECT_TRUE(wire.response(id).body.empty());
+    EXPECT_TRUE(wire.message(id).body.empty());
   }
 }
 
@@ -101,10 +101,10 @@ TEST_F(UpstreamEndingsTest, M41_reset_without_an_end_is_a_failure_even_with_no_e
   const StreamId id = exchange(get_request, [](StreamId stream) {
     return headers(stream, {{":status", "200"}}) + data(stream, "abc") + rst_stream(stream, 0);
   });
-  EXPECT_FALSE(wire.response(id).ended);
-  ASSERT_TRUE(wire.response(id).failure);
-  EXPECT_EQ(wire.response(id).failure->kind, Kind::reset);
-  EXPECT_TRUE(wire.response(id).failure->responded);
+  EXPECT_FALSE(wire.message(id).ended);
+  ASSERT_TRUE(wire.message(id).failure);
+  EXPECT_EQ(wire.message(id).failure->kind, Kind::reset);
+  EXPECT_TRUE(wire.message(id).failure->responded);
 }
 
 TEST_F(UpstreamEndingsTest, M42_body_that_differs_from_its_content_length_is_malformed) {
@@ -177,9 +177,9 @@ TEST_F(UpstreamEndingsTest, M70_failure_tells_whether_a_response_had_begun) {
   const StreamId refused = exchange(get_request, [](StreamId id) {
     return headers(id, {{":status", "103"}}) + rst_stream(id, 7);
   });
-  EXPECT_FALSE(wire.response(silent).failure->responded);
-  EXPECT_TRUE(wire.response(interim).failure->responded);
-  EXPECT_TRUE(wire.response(refused).failure->responded) << "such a refusal proves nothing";
+  EXPECT_FALSE(wire.message(silent).failure->responded);
+  EXPECT_TRUE(wire.message(interim).failure->responded);
+  EXPECT_TRUE(wire.message(refused).failure->responded) << "such a refusal proves nothing";
 }
 
 TEST_F(UpstreamEndingsTest, M56_goaway_excludes_a_stream_that_responds_but_the_failure_says_so) {
@@ -189,12 +189,12 @@ TEST_F(UpstreamEndingsTest, M56_goaway_excludes_a_stream_that_responds_but_the_f
   const StreamId silent = ask();
   wire.receive(headers(responds, {{":status", "200"}}) + data(responds, "ab") +
                headers(ended, {{":status", "204"}}, end_stream) + goaway(0, 2));
-  ASSERT_TRUE(wire.response(responds).failure);
-  EXPECT_EQ(wire.response(responds).failure->kind, Kind::above_last_id);
-  EXPECT_TRUE(wire.response(responds).failure->responded);
+  ASSERT_TRUE(wire.message(responds).failure);
+  EXPECT_EQ(wire.message(responds).failure->kind, Kind::above_last_id);
+  EXPECT_TRUE(wire.message(responds).failure->responded);
   expect_complete(ended, "it had ended before");
-  ASSERT_TRUE(wire.response(silent).failure);
-  EXPECT_FALSE(wire.response(silent).failure->responded);
+  ASSERT_TRUE(wire.message(silent).failure);
+  EXPECT_FALSE(wire.message(silent).failure->responded);
   EXPECT_EQ(wire.goaway_code(), Http2Code::internal_error);
 }
 
@@ -203,7 +203,7 @@ TEST_F(UpstreamEndingsTest, B10_as_many_interim_heads_as_allowed_pass_and_one_mo
   const StreamId id = ask();
   const StreamId other = ask();
   for (unsigned i = 0; i < Interims::most; ++i) wire.receive(headers(id, {{":status", "103"}}));
-  EXPECT_FALSE(wire.response(id).failure);
+  EXPECT_FALSE(wire.message(id).failure);
   wire.receive(headers(id, {{":status", "103"}}));
   sent = flush();
   expect_malformed(id, "101 interim heads");
@@ -218,8 +218,8 @@ TEST_F(UpstreamEndingsTest, B10_interim_heads_are_bounded_by_their_bytes_too) {
   for (int i = 0; i < 1000; ++i) wire.receive(headers(id, {{":status", "103"}, {"link", value}}));
   sent = flush();
   expect_malformed(id, "too many bytes");
-  EXPECT_LE(wire.response(id).heads.size(), Interims::most_bytes);
-  EXPECT_GT(wire.response(id).heads.size(), Interims::most_bytes - value.size() - 100);
+  EXPECT_LE(wire.message(id).heads.size(), Interims::most_bytes);
+  EXPECT_GT(wire.message(id).heads.size(), Interims::most_bytes - value.size() - 100);
 }
 
 }  // namespace

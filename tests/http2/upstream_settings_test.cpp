@@ -40,9 +40,9 @@ TEST_F(UpstreamSettingsTest, M26_lowered_limit_holds_as_soon_as_it_arrives_and_s
     bench.flush();
     while (!open.empty()) {
       EXPECT_EQ(bench.wire.room(), open.size() < limit ? limit - open.size() : 0U);
-      EXPECT_FALSE(bench.wire.response(open.back()).failure) << "the streams that run are not affected";
+      EXPECT_FALSE(bench.wire.message(open.back()).failure) << "the streams that run are not affected";
       bench.wire.receive(headers(open.back(), {{":status", "204"}}, end_stream));
-      EXPECT_TRUE(bench.wire.response(open.back()).ended);
+      EXPECT_TRUE(bench.wire.message(open.back()).ended);
       bench.wire.release(open.back());
       open.pop_back();
     }
@@ -117,7 +117,7 @@ TEST_F(UpstreamSettingsTest, M27_head_above_the_header_list_size_is_sent_all_the
   const StreamId id = ask();
   EXPECT_TRUE(wire.may_have_sent(id));
   wire.receive(headers(id, {{":status", "431"}}, end_stream));
-  EXPECT_TRUE(wire.response(id).ended);
+  EXPECT_TRUE(wire.message(id).ended);
 }
 
 TEST_F(UpstreamSettingsTest, M45_empty_frames_and_single_bytes_are_read_with_the_same_number_of_updates) {
@@ -133,7 +133,7 @@ TEST_F(UpstreamSettingsTest, M45_empty_frames_and_single_bytes_are_read_with_the
   }
   wire.receive(data(id, "", end_stream));
   EXPECT_EQ(body, std::string(20'000, 'x'));
-  EXPECT_TRUE(wire.response(id).ended);
+  EXPECT_TRUE(wire.message(id).ended);
   EXPECT_EQ(updates, 20'000 / (StreamWindow::least / 2)) << "one for half a window";
 }
 
@@ -168,7 +168,7 @@ TEST_F(UpstreamSettingsTest, M45_frame_that_is_longer_than_allowed_ends_the_conn
   }
   EXPECT_TRUE(goes_away);
   EXPECT_TRUE(wire.failure());
-  EXPECT_TRUE(wire.response(id).failure);
+  EXPECT_TRUE(wire.message(id).failure);
 }
 
 TEST_F(UpstreamSettingsTest, M47_values_of_a_response_pass_unchanged) {
@@ -182,7 +182,7 @@ TEST_F(UpstreamSettingsTest, M47_values_of_a_response_pass_unchanged) {
     head += "set-cookie: n" + std::to_string(i) + "=v; Path=/\r\n";
   }
   wire.receive(headers(id, fields, end_stream));
-  EXPECT_EQ(wire.response(id).heads, head + "\r\n");
+  EXPECT_EQ(wire.message(id).heads, head + "\r\n");
 }
 
 TEST_F(UpstreamSettingsTest, M47_credentials_and_short_cookies_never_enter_a_table) {

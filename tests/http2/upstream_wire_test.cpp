@@ -109,7 +109,7 @@ TEST_F(UpstreamWireTest, response_is_head_body_and_trailers) {
   EXPECT_EQ(wire.take_changed(), std::vector<StreamId>{id}) << "its request was written, and a head arrived";
   wire.receive(data(id, "abc") + data(id, "") + data(id, "def"));
   wire.receive(headers(id, {{"x-sum", "7"}}, end_stream));
-  Http2Response& response = wire.response(id);
+  Http2Message& response = wire.message(id);
   EXPECT_EQ(response.heads, "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nx-empty: \r\n\r\n");
   EXPECT_EQ(wire.take_body(id), "abcdef");
   EXPECT_EQ(response.trailers, "x-sum: 7\r\n");
@@ -124,9 +124,9 @@ TEST_F(UpstreamWireTest, M37_interim_heads_precede_the_final_one) {
   const StreamId id = ask();
   wire.receive(headers(id, {{":status", "103"}, {"link", "</a>"}}) +
                headers(id, {{":status", "204"}}, end_stream));
-  EXPECT_EQ(wire.response(id).heads,
+  EXPECT_EQ(wire.message(id).heads,
             "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n");
-  EXPECT_TRUE(wire.response(id).ended);
+  EXPECT_TRUE(wire.message(id).ended);
 }
 
 TEST_F(UpstreamWireTest, M45_padding_and_single_bytes_do_not_change_a_body) {
@@ -138,7 +138,7 @@ TEST_F(UpstreamWireTest, M45_padding_and_single_bytes_do_not_change_a_body) {
   for (const char byte : std::string_view("defgh")) bytes += data(id, std::string(1, byte));
   for (const char byte : bytes + data(id, "", end_stream)) wire.receive(std::string(1, byte));
   EXPECT_EQ(wire.take_body(id), "abcdefgh");
-  EXPECT_TRUE(wire.response(id).ended);
+  EXPECT_TRUE(wire.message(id).ended);
 }
 
 TEST_F(UpstreamWireTest, M104_windows_are_given_back_on_receipt_and_on_consumption) {
@@ -202,13 +202,13 @@ TEST_F(UpstreamWireTest, M56_M68_goaway_fails_only_streams_above_its_last_id) {
   wire.receive(goaway(0x7fffffff, 0));
   EXPECT_TRUE(wire.going_away());
   EXPECT_EQ(wire.room(), 0U);
-  EXPECT_FALSE(wire.response(high).failure);
+  EXPECT_FALSE(wire.message(high).failure);
   wire.receive(goaway(low, 0));
-  ASSERT_TRUE(wire.response(high).failure);
-  EXPECT_EQ(wire.response(high).failure->kind, Kind::above_last_id);
-  EXPECT_FALSE(wire.response(low).failure);
+  ASSERT_TRUE(wire.message(high).failure);
+  EXPECT_EQ(wire.message(high).failure->kind, Kind::above_last_id);
+  EXPECT_FALSE(wire.message(low).failure);
   wire.receive(headers(low, {{":status", "200"}}) + data(low, "abc", end_stream));
-  EXPECT_TRUE(wire.response(low).ended);
+  EXPECT_TRUE(wire.message(low).ended);
 }
 
 TEST_F(UpstreamWireTest, M69_M70_reset_carries_its_code) {
@@ -216,9 +216,9 @@ TEST_F(UpstreamWireTest, M69_M70_reset_carries_its_code) {
   const StreamId refused = ask();
   const StreamId reset = ask();
   wire.receive(rst_stream(refused, 7) + rst_stream(reset, 0x1234));
-  EXPECT_EQ(wire.response(refused).failure->kind, Kind::reset);
-  EXPECT_EQ(wire.response(refused).failure->code, Http2Code::refused_stream);
-  EXPECT_EQ(word(wire.response(reset).failure->code), "other");
+  EXPECT_EQ(wire.message(refused).failure->kind, Kind::reset);
+  EXPECT_EQ(wire.message(refused).failure->code, Http2Code::refused_stream);
+  EXPECT_EQ(word(wire.message(reset).failure->code), "other");
   EXPECT_FALSE(wire.failure());
 }
 
@@ -264,14 +264,14 @@ TEST_F(UpstreamWireTest, M49_to_M51_malformed_heads_reset_their_stream_and_no_ot
       reset = reset || (sent.type == FrameType::rst_stream && sent.stream == id);
     const std::string what = testing::PrintToString(fields);
     EXPECT_TRUE(reset) << what;
-    ASSERT_TRUE(wire.response(id).failure) << what;
-    EXPECT_EQ(wire.response(id).failure->kind, Kind::malformed) << what;
-    EXPECT_TRUE(wire.response(id).heads.empty()) << what;
+    ASSERT_TRUE(wire.message(id).failure) << what;
+    EXPECT_EQ(wire.message(id).failure->kind, Kind::malformed) << what;
+    EXPECT_TRUE(wire.message(id).heads.empty()) << what;
   }
   ASSERT_FALSE(wire.failure());
   const StreamId good = ask();
   wire.receive(headers(good, {{":status", "200"}}, end_stream));
-  EXPECT_TRUE(wire.response(good).ended);
+  EXPECT_TRUE(wire.message(good).ended);
 }
 
 TEST_F(UpstreamWireTest, M52_trailers_without_an_end_or_with_a_pseudo_field_are_malformed) {
@@ -283,9 +283,9 @@ TEST_F(UpstreamWireTest, M52_trailers_without_an_end_or_with_a_pseudo_field_are_
   wire.receive(headers(open_ended, {{"x-sum", "7"}}));
   wire.receive(headers(pseudo, {{":status", "200"}}, end_stream));
   flush();
-  EXPECT_EQ(wire.response(open_ended).failure->kind, Kind::malformed);
-  EXPECT_EQ(wire.response(pseudo).failure->kind, Kind::malformed);
-  EXPECT_FALSE(wire.response(pseudo).ended);
+  EXPECT_EQ(wire.message(open_ended).failure->kind, Kind::malformed);
+  EXPECT_EQ(wire.message(pseudo).failure->kind, Kind::malformed);
+  EXPECT_FALSE(wire.message(pseudo).ended);
 }
 
 TEST(UpstreamWireLimits, M96_head_above_a_limit_is_decoded_to_its_end_and_rejected) {
@@ -295,7 +295,7 @@ TEST(UpstreamWireLimits, M96_head_above_a_limit_is_decoded_to_its_end_and_reject
     const StreamId id = small.ask();
     small.wire.receive(headers(id, fields, end_stream));
     small.flush();
-    return small.wire.response(id).failure.value_or(Http2Failure{}).why;
+    return small.wire.message(id).failure.value_or(Http2Failure{}).why;
   };
   small.connect();
   const FieldList plain = {{":status", "200"}, {"a", "1"}, {"b", ""}, {"c", ""}};
@@ -314,7 +314,7 @@ TEST_F(UpstreamWireTest, head_with_too_many_fields_is_rejected) {
   for (std::size_t i = 0; i <= HeadLimits().fields; ++i) fields.emplace_back("a", "");
   wire.receive(headers(id, fields));
   flush();
-  EXPECT_EQ(wire.response(id).failure->why, Rejection::too_many_fields);
+  EXPECT_EQ(wire.message(id).failure->why, Rejection::too_many_fields);
 }
 
 TEST_F(UpstreamWireTest, M58_only_streams_whose_head_was_written_may_have_been_sent) {
@@ -332,7 +332,7 @@ TEST_F(UpstreamWireTest, M58_only_streams_whose_head_was_written_may_have_been_s
   wire.written(each - 2);
   EXPECT_FALSE(wire.may_have_sent(third));
   wire.connection_ended();
-  EXPECT_EQ(wire.response(first).failure->kind, Kind::closed);
+  EXPECT_EQ(wire.message(first).failure->kind, Kind::closed);
   EXPECT_TRUE(wire.may_have_sent(first));
   EXPECT_FALSE(wire.may_have_sent(third));
   EXPECT_EQ(wire.sent_bytes(third), 0U);
@@ -357,9 +357,9 @@ TEST_F(UpstreamWireTest, violation_of_the_connection_fails_every_open_stream) {
   flush();
   ASSERT_TRUE(wire.failure());
   EXPECT_EQ(wire.failure()->kind, Kind::malformed);
-  EXPECT_TRUE(wire.response(done).ended);
-  EXPECT_FALSE(wire.response(done).failure);
-  EXPECT_EQ(wire.response(open_one).failure->kind, Kind::malformed);
+  EXPECT_TRUE(wire.message(done).ended);
+  EXPECT_FALSE(wire.message(done).failure);
+  EXPECT_EQ(wire.message(open_one).failure->kind, Kind::malformed);
   EXPECT_EQ(wire.room(), 0U);
 }
 

@@ -186,7 +186,7 @@ Task<ErrorCode> Http2Stream::wait_readable() {
 
 Unread Http2Stream::unread() {
   if (id_ == 0) return connection_->is_open() ? Unread::nothing : Unread::closed;
-  const http::Http2Response& arrived = response();
+  const http::Http2Message& arrived = response();
   if (!arrived.heads.empty() || !arrived.body.empty()) return Unread::bytes;
   return arrived.ended || arrived.failure ? Unread::closed : Unread::nothing;
 }

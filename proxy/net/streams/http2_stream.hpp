@@ -74,8 +74,8 @@ class Http2Stream final : public UpstreamEnd, public BodySource {
 
   /// Wakes the waiting operations. Called by the connection if the stream has changed or bytes were written.
   void wake();
-  const http::Http2Response& response() const { return connection_->wire_.response(id_); }
-  http::Http2Response& response() { return connection_->wire_.response(id_); }
+  const http::Http2Message& response() const { return connection_->wire_.message(id_); }
+  http::Http2Message& response() { return connection_->wire_.message(id_); }
   ErrorCode error() const;
   ErrorCode sending_error() const;
   void forget();
