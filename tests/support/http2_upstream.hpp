@@ -1,4 +1,4 @@
-// For tests of Http2Connection and Http2Stream: an upstream that writes single frames to a socket.
+// For tests of Http2UpstreamConnection and Http2UpstreamStream: an upstream that writes single frames to a socket.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/net/streams/http2_stream.hpp"
+#include "proxy/net/streams/http2_upstream_stream.hpp"
 #include "tests/support/http2_frames.hpp"
 #include "tests/support/loopback.hpp"
 
@@ -27,7 +27,7 @@ class Http2Test : public ::testing::Test {
   void begin(std::string_view early = {}) {
     Pair pair = connect_pair(bench);
     upstream = std::move(pair.raw);
-    connection = Http2Connection::begin(std::move(pair.stream), {}, memory, early);
+    connection = Http2UpstreamConnection::begin(std::move(pair.stream), {}, memory, early);
   }
   /// Lets the connection handle everything that has arrived.
   void drain() {
@@ -74,7 +74,7 @@ class Http2Test : public ::testing::Test {
   static RequestOpening opening(std::string_view head, bool whole = true, std::string_view body = {}) {
     return {head, "\r\n", body, false, whole, {}};
   }
-  Task<std::string> read_head(Http2Stream& stream) {
+  Task<std::string> read_head(Http2UpstreamStream& stream) {
     std::string text;
     std::array<char, 4096> room{};
     while (text.find("\r\n\r\n") == std::string::npos) {
@@ -84,7 +84,7 @@ class Http2Test : public ::testing::Test {
     }
     co_return text;
   }
-  Task<std::pair<std::string, BodyStep>> read_body(Http2Stream& stream) {
+  Task<std::pair<std::string, BodyStep>> read_body(Http2UpstreamStream& stream) {
     std::string text;
     BodyStep step = BodyStep::piece;
     for (;;) {
@@ -95,7 +95,7 @@ class Http2Test : public ::testing::Test {
     }
     co_return std::pair(text, step);
   }
-  Task<ErrorCode> read_some(Http2Stream& stream) {
+  Task<ErrorCode> read_some(Http2UpstreamStream& stream) {
     std::array<char, 16> room{};
     const auto [error, bytes] = co_await stream.read_some(asio::buffer(room));
     co_return error;
@@ -104,7 +104,7 @@ class Http2Test : public ::testing::Test {
   Bench bench;
   http::StreamMemory memory{0};
   RawSocket upstream;
-  std::shared_ptr<Http2Connection> connection;
+  std::shared_ptr<Http2UpstreamConnection> connection;
   Pause wait{bench.io.get_executor()};
   play::FrameReader reader;
   std::vector<play::Frame> sent;

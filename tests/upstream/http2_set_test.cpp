@@ -43,7 +43,7 @@ class Http2SetTest : public ::testing::Test {
   /// Adds a connection of that client whose upstream allows that many streams.
   Peer add(const std::shared_ptr<const void>& client, std::uint32_t most = 100) {
     Pair pair = connect_pair(bench);
-    auto connection = Http2Connection::begin(std::move(pair.stream), {}, memory);
+    auto connection = Http2UpstreamConnection::begin(std::move(pair.stream), {}, memory);
     EXPECT_TRUE(pair.raw.send(settings({{max_concurrent_streams, most}})));
     EXPECT_FALSE(bench.run(connection->ready(Tick::now() + long_enough, wait)));
     return {set().add(std::move(connection), request(client), address), std::move(pair.raw)};

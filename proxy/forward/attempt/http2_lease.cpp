@@ -30,7 +30,7 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
 // Dials, and waits for the upstream's SETTINGS. Stores the connection in `ready`.
 Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> deadline,
                                        policy::UpstreamAddress& address,
-                                       std::shared_ptr<net::Http2Connection>& ready) {
+                                       std::shared_ptr<net::Http2UpstreamConnection>& ready) {
   Worker& worker = one.worker;
   const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
@@ -41,16 +41,16 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
   const Instant due = time.end_of_handshake(stream->connect_began());
-  ready = net::Http2Connection::begin(std::move(stream), route.snapshot->head_limits(),
+  ready = net::Http2UpstreamConnection::begin(std::move(stream), route.snapshot->head_limits(),
                                       worker.shared.stream_memory, early.view());
   net::Pause pause(worker.io.get_executor());
   const net::AttemptCancel::Target target(one.cancel, pause);
   const ErrorCode error = co_await ready->ready(due, pause);
-  if (!error && !ready->wire().going_away()) co_return std::nullopt;
+  if (!error && !ready->state().going_away()) co_return std::nullopt;
   worker.pool.http2(carrier).count_codes(*ready);
   Failed failed{stage, error ? net::cause_of(error) : Cause::goaway};
   if (error == asio::error::timed_out) failed.cause = Cause::connect_timeout;
-  if (!error && ready->wire().goaway_code() == policy::Http2Code::http_1_1_required)
+  if (!error && ready->state().goaway_code() == policy::Http2Code::http_1_1_required)
     failed.cause = Cause::http_1_1_required;
   failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
   ready->close();
@@ -98,7 +98,7 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
       if (stream == nullptr && set.may_dial(request)) {
         const net::Http2Set::Dialling dialling(set);
         turn.leave();
-        std::shared_ptr<net::Http2Connection> connection;
+        std::shared_ptr<net::Http2UpstreamConnection> connection;
         if (const auto failed = co_await dial_http2(one, deadline, address, connection)) co_return failed;
         const auto shared = set.add(std::move(connection), request, address);
         if (const auto expires = end_of_age(*out.route.snapshot, worker.dice)) shared->expire_at(*expires);

@@ -44,6 +44,11 @@ Wire::Session::~Session() { nghttp2_session_del(handle); }
 struct Wire::Callbacks {
   static Wire& wire(void* user) { return *static_cast<Wire*>(user); }
 
+  static int on_begin_frame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) {
+    wire(user).take_frame(head->type, head->flags, head->length);
+    return 0;
+  }
+
   static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     Wire& self = wire(user);
     self.session_->decoding = frame->hd.stream_id;
@@ -52,9 +57,11 @@ struct Wire::Callbacks {
   }
 
   static int on_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf* name,
-                       nghttp2_rcbuf* value, std::uint8_t, void* user) {
+                       nghttp2_rcbuf* value, std::uint8_t flags, void* user) {
     Wire& self = wire(user);
-    if (self.session_->decoding == frame->hd.stream_id) self.add_field(view_of(name), view_of(value));
+    const bool never_indexed = (flags & NGHTTP2_NV_FLAG_NO_INDEX) != 0;
+    if (self.session_->decoding == frame->hd.stream_id)
+      self.add_field(view_of(name), view_of(value), never_indexed);
     return 0;
   }
 
@@ -73,6 +80,9 @@ struct Wire::Callbacks {
     switch (frame->hd.type) {
       case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) self.take_settings();
+        break;
+      case NGHTTP2_PING:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) self.take_ping_ack();
         break;
       case NGHTTP2_GOAWAY:
         self.goaway_ = code_of(frame->goaway.error_code);
@@ -115,7 +125,7 @@ struct Wire::Callbacks {
 
   static int on_close(nghttp2_session*, StreamId id, std::uint32_t code, void* user) {
     Wire& self = wire(user);
-    self.stream_closed();
+    self.stream_closed(id);
     Stream* const stream = self.find(id);
     if (stream == nullptr) return 0;
     stream->closed = true;
@@ -149,6 +159,7 @@ struct Wire::Callbacks {
   static nghttp2_session_callbacks* make() {
     nghttp2_session_callbacks* set = nullptr;
     expect(nghttp2_session_callbacks_new(&set));
+    nghttp2_session_callbacks_set_on_begin_frame_callback(set, on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(set, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback2(set, on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(set, on_invalid_header);
@@ -281,8 +292,16 @@ void Wire::receive(std::string_view bytes) {
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {}))
+  for (const auto& [id, code] : std::exchange(resets_, {})) {
+    own_reset();
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
+  }
+}
+
+void Wire::end_connection(Http2Code code) {
+  const StreamId last = nghttp2_session_get_last_proc_stream_id(session_->handle);
+  expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
+                               nullptr, 0));
 }
 
 void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }

@@ -45,6 +45,7 @@ struct Http2Message {
   std::string heads;                    ///< complete heads as HTTP/1 text: interim heads, then the final one
   std::string body;                     ///< bytes of the body
   std::string trailers;                 ///< trailer lines, each with its CRLF
+  std::string never_indexed;            ///< names of the fields that arrived as never-indexed, as a list
   bool ended = false;                   ///< the message is complete: END_STREAM, and all of Content-Length
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`
 };
@@ -165,6 +166,10 @@ class Wire {
   void fail(StreamId, const Http2Failure&);
   /// Fails the stream, and resets it with the failure's code once the input was processed.
   void fail_and_reset(StreamId, const Http2Failure&);
+  /// Queues GOAWAY with an error code. The connection fails when it is framed.
+  void end_connection(Http2Code);
+  /// Returns the bytes that were framed and not written.
+  std::string& unwritten() { return out_; }
   /// Resets a stream once the input was processed.
   void reset_later(StreamId id, Http2Code code) { resets_.emplace_back(id, code); }
   /// Fails every stream with a higher id.
@@ -178,13 +183,18 @@ class Wire {
  private:
   /// Hooks of the derived class, called while input is processed. They must not submit frames.
   virtual void begin_block(StreamId) = 0;
-  virtual void add_field(std::string_view name, std::string_view value) = 0;
+  /// `never_indexed`: the field must not be compressed on the next hop either (RFC 7541 6.2.3).
+  virtual void add_field(std::string_view name, std::string_view value, bool never_indexed) = 0;
   virtual void refuse_field(std::string_view name, std::string_view value) = 0;
   /// `ends`: END_STREAM follows the block.
   virtual void end_block(StreamId, bool ends) = 0;
   virtual void take_settings() {}
   virtual void take_goaway(StreamId /*last*/, Http2Code /*code*/) {}
-  virtual void stream_closed() {}
+  virtual void take_ping_ack() {}
+  virtual void take_frame(std::uint8_t /*type*/, std::uint8_t /*flags*/, std::size_t /*payload_bytes*/) {}
+  virtual void stream_closed(StreamId) {}
+  /// The stream is reset because of what has arrived.
+  virtual void own_reset() {}
 
   struct Callbacks;
   struct Session {

@@ -16,36 +16,15 @@ ErrorCode error_of(const http::Http2Failure& failure) {
   return failure.code == policy::Http2Code::refused_stream ? Http2Error::refused : Http2Error::reset;
 }
 
-std::shared_ptr<Http2Connection> Http2Connection::begin(std::unique_ptr<Stream> stream,
-                                                        const http::HeadLimits& limits,
-                                                        http::StreamMemory& memory, std::string_view early) {
-  auto connection = std::make_shared<Http2Connection>(std::move(stream), limits, memory);
-  connection->stream_->end_limit();
-  if (!early.empty()) connection->wire_.receive(early);
-  connection->flush();
-  asio::co_spawn(connection->executor(), read(connection), or_abort);
-  return connection;
-}
-
-Http2Connection::Http2Connection(std::unique_ptr<Stream> stream, const http::HeadLimits& limits,
-                                 http::StreamMemory& memory)
-    : stream_(std::move(stream)), wire_(limits, memory) {}
+Http2Connection::Http2Connection(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
 
 Http2Connection::~Http2Connection() = default;
 
-Task<ErrorCode> Http2Connection::ready(Instant due, Pause& wait) {
-  while (!is_decided()) {
-    if (Tick::now() >= due) co_return asio::error::timed_out;
-    waits_for_settings_ = &wait;
-    co_await wait.until(due);
-    waits_for_settings_ = nullptr;
-    if (!is_decided() && Tick::now() < due) co_return asio::error::operation_aborted;
-  }
-  // Bytes that are not HTTP/2 are most likely another protocol (row M21).
-  const bool is_malformed = wire_.failure() && wire_.failure()->kind == http::Http2Failure::Kind::malformed;
-  if (!wire_.ready() && is_malformed) co_return Http2Error::not_http2;
-  if (closed_) co_return error_;
-  co_return ErrorCode();
+void Http2Connection::start(std::string_view early) {
+  stream_->end_limit();
+  if (!early.empty()) receive(early);
+  flush();
+  asio::co_spawn(executor(), read(shared_from_this()), or_abort);
 }
 
 Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
@@ -61,17 +40,11 @@ Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
       self->fail(error);
       break;
     }
-    self->wire_.receive({block.data(), bytes});
+    self->receive({block.data(), bytes});
     self->flush();
     self->wake_changed();
-    if (self->waits_for_settings_ != nullptr && self->is_decided()) self->waits_for_settings_->cancel();
-    self->tell_listener();
+    self->changed();
   }
-}
-
-void Http2Connection::tell_listener() {
-  const std::function<void()> listener = listener_;  // the listener may set another one
-  if (listener) listener();
 }
 
 void Http2Connection::flush() {
@@ -82,15 +55,15 @@ void Http2Connection::flush() {
 // Returns false if the kernel has taken only a part. The rest must then wait until the socket is writable.
 bool Http2Connection::send_some() {
   for (;;) {
-    const std::string_view bytes = wire_.output();
+    const std::string_view bytes = wire().output();
     if (bytes.empty()) return true;
     Gather pieces;
     pieces.add(bytes);
-    if (stream_->is_sealed()) wire_.write_begins(bytes.size());
+    if (stream_->is_sealed()) wire().write_begins(bytes.size());
     const ErrorCode error = stream_->write_now(pieces);
     std::size_t left = 0;
     for (const asio::const_buffer& part : pieces.parts()) left += part.size();
-    wire_.written(bytes.size() - left);
+    wire().written(bytes.size() - left);
     if (error) fail(error);
     if (error || left > 0) return closed_;
   }
@@ -105,7 +78,7 @@ void Http2Connection::send_now() {
   if (closed_) return;
   wake_changed();
   // If the upstream violated the protocol, the connection fails only here: the GOAWAY has now been sent.
-  if (wire_.failure()) fail(error_of(*wire_.failure()));
+  if (wire().failure()) fail(error_of(*wire().failure()));
 }
 
 Task<void> Http2Connection::write_rest(std::shared_ptr<Http2Connection> self) {
@@ -124,24 +97,23 @@ void Http2Connection::fail(const ErrorCode& error) {
   if (closed_) return;
   closed_ = true;
   error_ = error;
-  wire_.connection_ended();
+  wire().connection_ended();
   stream_->cancel();
   stream_->close();
-  if (waits_for_settings_ != nullptr) waits_for_settings_->cancel();
   wake_all();
-  tell_listener();
+  changed();
 }
 
 void Http2Connection::close() {
   if (closed_) return;
-  wire_.say_goodbye();
+  wire().say_goodbye();
   // What the kernel does not take now is not sent.
   if (!writing_) send_some();
   fail(asio::error::operation_aborted);
 }
 
 void Http2Connection::wake_changed() {
-  for (const http::StreamId id : wire_.take_changed()) {
+  for (const http::StreamId id : wire().take_changed()) {
     const auto place = streams_.find(id);
     if (place != streams_.end()) place->second->wake();
   }

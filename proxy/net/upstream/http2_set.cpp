@@ -15,7 +15,7 @@ bool is_among(const RecentConnections& recent, std::uint64_t number) {
 
 }  // namespace
 
-SharedConnection::SharedConnection(Http2Set& set, std::shared_ptr<Http2Connection> connection,
+SharedConnection::SharedConnection(Http2Set& set, std::shared_ptr<Http2UpstreamConnection> connection,
                                    const policy::UpstreamAddress& address,
                                    std::shared_ptr<const AddressFilter> allowed_by, std::uint64_t number)
     : set_(set),
@@ -192,7 +192,7 @@ SharedConnection* Http2Set::idle_longest() const {
   return longest;
 }
 
-std::shared_ptr<SharedConnection> Http2Set::add(std::shared_ptr<Http2Connection> connection,
+std::shared_ptr<SharedConnection> Http2Set::add(std::shared_ptr<Http2UpstreamConnection> connection,
                                                 const StreamRequest& request,
                                                 const policy::UpstreamAddress& address) {
   auto shared = std::make_shared<SharedConnection>(*this, std::move(connection), address, request.filter,
@@ -264,7 +264,7 @@ void Http2Set::changed(SharedConnection& connection) {
   const std::shared_ptr<SharedConnection> last_use = connection.shared_from_this();
   count_codes(*connection.connection_);
   const bool has_ended = !connection.connection_->is_open();
-  connection.retired_ = connection.retired_ || has_ended || connection.connection_->wire().going_away();
+  connection.retired_ = connection.retired_ || has_ended || connection.connection_->state().going_away();
   if (has_ended) {
     const Instant now = Tick::now();
     if (connection.is_idle()) upstream_.idle_life.ended_after(now - connection.idle_since_, now);
@@ -275,7 +275,7 @@ void Http2Set::changed(SharedConnection& connection) {
   wake_next();
 }
 
-void Http2Set::count_codes(Http2Connection& connection) {
+void Http2Set::count_codes(Http2UpstreamConnection& connection) {
   const auto received = connection.take_codes();
   if (!received) return;
   for (std::size_t i = 0; i < policy::count_of<policy::Http2Code>; ++i) {

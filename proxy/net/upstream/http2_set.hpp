@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "proxy/net/io/pause.hpp"
-#include "proxy/net/streams/http2_stream.hpp"
+#include "proxy/net/streams/http2_upstream_stream.hpp"
 #include "proxy/net/upstream/pool.hpp"
 
 namespace reprise::net {
@@ -20,7 +20,7 @@ class Http2Set;
 /// streams on it keep it alive.
 class SharedConnection final : public Timed, public std::enable_shared_from_this<SharedConnection> {
  public:
-  SharedConnection(Http2Set&, std::shared_ptr<Http2Connection>, const policy::UpstreamAddress&,
+  SharedConnection(Http2Set&, std::shared_ptr<Http2UpstreamConnection>, const policy::UpstreamAddress&,
                    std::shared_ptr<const AddressFilter> allowed_by, std::uint64_t number);
   ~SharedConnection() override;
 
@@ -41,7 +41,7 @@ class SharedConnection final : public Timed, public std::enable_shared_from_this
   bool is_idle() const { return lent_ == 0; }
 
   Http2Set& set_;
-  std::shared_ptr<Http2Connection> connection_;
+  std::shared_ptr<Http2UpstreamConnection> connection_;
   const policy::UpstreamAddress address_;
   std::shared_ptr<const AddressFilter> allowed_by_;  ///< last filter that allowed `address_`
   const std::uint64_t number_;
@@ -64,8 +64,8 @@ class StreamLease {
   StreamLease(const StreamLease&) = delete;
   StreamLease& operator=(const StreamLease&) = delete;
 
-  Http2Stream& stream() { return *stream_; }
-  const Http2Stream& stream() const { return *stream_; }
+  Http2UpstreamStream& stream() { return *stream_; }
+  const Http2UpstreamStream& stream() const { return *stream_; }
   /// Returns true if the connection had carried a stream before this one.
   bool reused() const { return reused_; }
   std::uint64_t number() const { return connection_->number_; }
@@ -77,7 +77,7 @@ class StreamLease {
   std::shared_ptr<Upstream> upstream_;  ///< keeps the set alive
   std::shared_ptr<SharedConnection> connection_;
   const bool reused_;
-  std::optional<Http2Stream> stream_;
+  std::optional<Http2UpstreamStream> stream_;
 };
 
 /// What the choice of a connection depends on. Refers to objects of the attempt.
@@ -150,7 +150,7 @@ class Http2Set {
   /// could wait for its own stream.
   bool may_dial(const StreamRequest&);
   /// Adds a connection that is ready.
-  std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2Connection>, const StreamRequest&,
+  std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2UpstreamConnection>, const StreamRequest&,
                                         const policy::UpstreamAddress&);
 
   /// Returns a stream of a connection that `add` has just returned; null if it has no room. The connection is
@@ -159,7 +159,7 @@ class Http2Set {
 
   /// Counts the error codes that have arrived on a connection. The set does so itself for the connections
   /// that were added.
-  void count_codes(Http2Connection&);
+  void count_codes(Http2UpstreamConnection&);
   /// Closes every idle connection. The others close when their last stream has ended.
   void retire_all();
   /// Closes one idle connection to free its descriptor. Returns false if none is idle.

@@ -1,5 +1,5 @@
-// Tests how an Http2Connection begins, who is notified of its changes, and how its end reaches its streams.
-#include "proxy/net/streams/http2_connection.hpp"
+// Tests how an Http2UpstreamConnection begins, who is notified of its changes, and how its end reaches its streams.
+#include "proxy/net/streams/http2_upstream_connection.hpp"
 
 #include "proxy/net/io/http2_error.hpp"
 #include "tests/support/http2_upstream.hpp"
@@ -19,7 +19,7 @@ class Http2ConnectionTest : public Http2Test {
 TEST_F(Http2ConnectionTest, M25_connection_is_ready_only_after_the_settings_of_the_upstream) {
   EXPECT_EQ(bench.run(ready(milliseconds(1))), asio::error::timed_out);
   EXPECT_EQ(connection->room(), 0U);
-  Http2Stream early(connection, "http");
+  Http2UpstreamStream early(connection, "http");
   EXPECT_EQ(early.open(opening(get)), Http2Error::no_room);
   EXPECT_FALSE(early.may_have_sent());
   connect();
@@ -51,7 +51,7 @@ TEST_F(Http2ConnectionTest, M25_goaway_before_the_settings_is_not_http2) {
 TEST_F(Http2ConnectionTest, M25_goaway_after_the_settings_leaves_no_room) {
   upstream.send(settings() + goaway(0, 0));
   EXPECT_FALSE(bench.run(ready(long_enough)));
-  EXPECT_TRUE(connection->wire().going_away());
+  EXPECT_TRUE(connection->state().going_away());
   EXPECT_EQ(connection->room(), 0U);
 }
 
@@ -102,7 +102,7 @@ TEST_F(Http2ConnectionTest, listener_is_called_if_room_changes_and_when_the_conn
     rooms.push_back(connection->room());
     was_open = connection->is_open();
   });
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   EXPECT_EQ(connection->room(), 0U);
   receive(headers(1, {{":status", "204"}}, end_stream));
@@ -129,9 +129,9 @@ TEST_F(Http2ConnectionTest, listener_may_set_another_listener) {
 
 TEST_F(Http2ConnectionTest, M68_to_M70_each_end_of_a_stream_has_its_own_error) {
   connect();
-  std::vector<std::unique_ptr<Http2Stream>> streams;
+  std::vector<std::unique_ptr<Http2UpstreamStream>> streams;
   for (int i = 0; i < 5; ++i) {
-    streams.push_back(std::make_unique<Http2Stream>(connection, "http"));
+    streams.push_back(std::make_unique<Http2UpstreamStream>(connection, "http"));
     EXPECT_FALSE(streams.back()->open(opening(get)));
   }
   receive(rst_stream(1, 7) + rst_stream(3, 2) + rst_stream(5, 13) + goaway(7, 0));
@@ -151,7 +151,7 @@ TEST_F(Http2ConnectionTest, M70_reset_with_any_other_code_may_have_been_processe
   std::int32_t id = -1;
   for (const std::uint32_t code : codes) {
     id += 2;
-    Http2Stream stream(connection, "http");
+    Http2UpstreamStream stream(connection, "http");
     EXPECT_FALSE(stream.open(opening(post, false)));
     receive(rst_stream(id, code));
     EXPECT_EQ(bench.run(read_some(stream)), Http2Error::reset) << code;
@@ -166,8 +166,8 @@ TEST_F(Http2ConnectionTest, M70_reset_with_any_other_code_may_have_been_processe
 
 TEST_F(Http2ConnectionTest, M56_goaway_with_an_error_code_ends_streams_only_above_its_last_id) {
   connect();
-  Http2Stream low(connection, "http");
-  Http2Stream high(connection, "http");
+  Http2UpstreamStream low(connection, "http");
+  Http2UpstreamStream high(connection, "http");
   EXPECT_FALSE(low.open(opening(get)));
   EXPECT_FALSE(high.open(opening(get)));
   upstream.send(goaway(1, 11) + headers(1, {{":status", "204"}}, end_stream));

@@ -1,5 +1,5 @@
-// Tests Http2Connection and Http2Stream against an upstream that writes single frames to a socket.
-#include "proxy/net/streams/http2_stream.hpp"
+// Tests Http2UpstreamConnection and Http2UpstreamStream against an upstream that writes single frames to a socket.
+#include "proxy/net/streams/http2_upstream_stream.hpp"
 
 #include "proxy/net/ends/read_head.hpp"
 #include "proxy/net/io/http2_error.hpp"
@@ -17,7 +17,7 @@ class Http2StreamTest : public Http2Test {
 
 TEST_F(Http2StreamTest, request_and_response_without_bodies) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   EXPECT_TRUE(stream.all_sent());
   EXPECT_TRUE(stream.may_have_sent());
@@ -33,8 +33,8 @@ TEST_F(Http2StreamTest, request_and_response_without_bodies) {
 
 TEST_F(Http2StreamTest, streams_of_one_connection_do_not_wait_for_each_other) {
   connect();
-  Http2Stream first(connection, "http");
-  Http2Stream second(connection, "http");
+  Http2UpstreamStream first(connection, "http");
+  Http2UpstreamStream second(connection, "http");
   EXPECT_FALSE(first.open(opening(get)));
   EXPECT_FALSE(second.open(opening(get)));
   receive(headers(3, {{":status", "200"}}) + data(3, "second", end_stream));
@@ -48,7 +48,7 @@ TEST_F(Http2StreamTest, streams_of_one_connection_do_not_wait_for_each_other) {
 
 TEST_F(Http2StreamTest, M48_long_body_is_sent_as_the_windows_allow) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
   EXPECT_TRUE(stream.all_sent());
   std::string body;
@@ -74,7 +74,7 @@ TEST_F(Http2StreamTest, M48_long_body_is_sent_as_the_windows_allow) {
 
 TEST_F(Http2StreamTest, end_of_a_request_that_was_opened_whole_is_sent_once) {
   connect({{4, 0}});
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, true, "abc")));
   EXPECT_FALSE(stream.all_sent());
   receive(window_update(1, 100));
@@ -88,7 +88,7 @@ TEST_F(Http2StreamTest, end_of_a_request_that_was_opened_whole_is_sent_once) {
 
 TEST_F(Http2StreamTest, upload_ends_when_its_stream_is_dropped) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
   stream.drop();
   EXPECT_EQ(bench.run(stream.send_piece("abc", long_enough)), asio::error::operation_aborted);
@@ -97,7 +97,7 @@ TEST_F(Http2StreamTest, upload_ends_when_its_stream_is_dropped) {
 
 TEST_F(Http2StreamTest, M98_upload_whose_window_stays_closed_ends_by_its_limit) {
   connect({{4, 0}});
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false, "abc")));
   EXPECT_FALSE(stream.all_sent());
   EXPECT_EQ(bench.run(stream.send_rest(milliseconds(1))), asio::error::timed_out);
@@ -105,7 +105,7 @@ TEST_F(Http2StreamTest, M98_upload_whose_window_stays_closed_ends_by_its_limit) 
 
 TEST_F(Http2StreamTest, stopped_upload_sends_nothing_more_and_the_response_can_be_read) {
   connect({{4, 0}});
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   {
     const std::string body = "abc";
     EXPECT_FALSE(stream.open(opening(post, false, body)));
@@ -121,14 +121,14 @@ TEST_F(Http2StreamTest, stopped_upload_sends_nothing_more_and_the_response_can_b
 TEST_F(Http2StreamTest, M66_destroyed_stream_is_reset_with_cancel_unless_it_is_complete) {
   connect();
   {
-    Http2Stream stream(connection, "http");
+    Http2UpstreamStream stream(connection, "http");
     EXPECT_FALSE(stream.open(opening(get)));
   }
   const std::vector<Frame> resets = sent_of(FrameType::rst_stream, 1);
   ASSERT_EQ(resets.size(), 1U);
   EXPECT_EQ(read_big_endian(resets[0].payload), 8U);
   {
-    Http2Stream stream(connection, "http");
+    Http2UpstreamStream stream(connection, "http");
     EXPECT_FALSE(stream.open(opening(get)));
     receive(headers(3, {{":status", "204"}}, end_stream));
   }
@@ -139,10 +139,10 @@ TEST_F(Http2StreamTest, M66_destroyed_stream_is_reset_with_cancel_unless_it_is_c
 
 TEST_F(Http2StreamTest, body_that_is_cut_is_never_complete) {
   connect();
-  Http2Stream reset(connection, "http");
-  Http2Stream closed(connection, "http");
-  Http2Stream malformed(connection, "http");
-  for (Http2Stream* stream : {&reset, &closed, &malformed}) EXPECT_FALSE(stream->open(opening(get)));
+  Http2UpstreamStream reset(connection, "http");
+  Http2UpstreamStream closed(connection, "http");
+  Http2UpstreamStream malformed(connection, "http");
+  for (Http2UpstreamStream* stream : {&reset, &closed, &malformed}) EXPECT_FALSE(stream->open(opening(get)));
   receive(headers(1, {{":status", "200"}}) + data(1, "abc") + rst_stream(1, 0) +
           headers(3, {{":status", "200"}}) + data(3, "abc") +
           headers(5, {{":status", "200"}, {"content-length", "5"}}) + data(5, "abc", end_stream));
@@ -154,7 +154,7 @@ TEST_F(Http2StreamTest, body_that_is_cut_is_never_complete) {
 
 TEST_F(Http2StreamTest, read_limit_ends_only_the_read_that_it_was_set_for) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   stream.limit_read(milliseconds(1));
   EXPECT_EQ(bench.run(read_some(stream)), asio::error::operation_aborted);
@@ -170,7 +170,7 @@ TEST_F(Http2StreamTest, read_limit_ends_only_the_read_that_it_was_set_for) {
 
 TEST_F(Http2StreamTest, cancelled_stream_ends_every_wait_and_leaves_the_connection_open) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
   const auto result = bench.start(read_some(stream));
   drain();
@@ -184,7 +184,7 @@ TEST_F(Http2StreamTest, cancelled_stream_ends_every_wait_and_leaves_the_connecti
 
 TEST_F(Http2StreamTest, stream_outlives_its_connection) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   connection->close();
   drain();
@@ -197,7 +197,7 @@ TEST_F(Http2StreamTest, M41_reset_after_a_complete_response_ends_only_the_upload
   for (const std::uint32_t code : {0U, 2U, 8U}) {
     begin();
     connect();
-    Http2Stream stream(connection, "http");
+    Http2UpstreamStream stream(connection, "http");
     EXPECT_FALSE(stream.open(opening(post, false)));
     EXPECT_FALSE(bench.run(stream.send_piece("abc", long_enough)));
     receive(headers(1, {{":status", "413"}}) + data(1, "no", end_stream));
@@ -222,7 +222,7 @@ TEST_F(Http2StreamTest, M41_reset_after_a_complete_response_ends_only_the_upload
 
 TEST_F(Http2StreamTest, M41_reset_ends_a_send_that_waits_for_the_window) {
   connect({{4, 0}});
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
   const auto result = bench.start(stream.send_piece("abc", long_enough));
   receive(headers(1, {{":status", "200"}}, end_stream));
@@ -235,7 +235,7 @@ TEST_F(Http2StreamTest, M41_reset_ends_a_send_that_waits_for_the_window) {
 
 TEST_F(Http2StreamTest, wait_for_end_returns_when_both_sides_have_ended) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(post, false)));
   const auto result = bench.start(stream.wait_for_end());
   receive(headers(1, {{":status", "204"}}, end_stream));
@@ -247,8 +247,8 @@ TEST_F(Http2StreamTest, wait_for_end_returns_when_both_sides_have_ended) {
 
 TEST_F(Http2StreamTest, M56_goaway_below_a_stream_that_responds_does_not_prove_that_it_was_not_processed) {
   connect();
-  Http2Stream stream(connection, "http");
-  Http2Stream silent(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
+  Http2UpstreamStream silent(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   EXPECT_FALSE(silent.open(opening(get)));
   upstream.send(headers(1, {{":status", "200"}}) + data(1, "ab") + goaway(0, 0));
@@ -263,7 +263,7 @@ TEST_F(Http2StreamTest, M56_goaway_below_a_stream_that_responds_does_not_prove_t
 
 TEST_F(Http2StreamTest, B10_unread_interim_heads_are_bounded_and_then_fail_the_stream) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   std::string flood;
   for (int i = 0; i < 1000; ++i) flood += headers(1, {{":status", "103"}});
@@ -277,7 +277,7 @@ TEST_F(Http2StreamTest, B10_unread_interim_heads_are_bounded_and_then_fail_the_s
 
 TEST_F(Http2StreamTest, M103_window_is_given_back_when_the_reader_asks_for_the_next_piece) {
   connect();
-  Http2Stream stream(connection, "http");
+  Http2UpstreamStream stream(connection, "http");
   EXPECT_FALSE(stream.open(opening(get)));
   const std::string piece(http::StreamWindow::least, 'x');
   receive(headers(1, {{":status", "200"}}) + data(1, piece));
@@ -302,7 +302,7 @@ TEST_F(Http2StreamTest, M104_window_of_the_connection_is_not_lost_with_a_stream_
   const std::string piece(http::StreamWindow::least, 'x');
   std::uint64_t received = 0;
   for (std::int32_t id = 1; received <= http::UpstreamWire::connection_window; id += 2) {
-    Http2Stream stream(connection, "http");
+    Http2UpstreamStream stream(connection, "http");
     EXPECT_FALSE(stream.open(opening(get)));
     receive(headers(id, {{":status", "200"}}) + data(id, piece));
     received += piece.size();
@@ -318,9 +318,9 @@ TEST_F(Http2StreamTest, M105_blocked_uploads_do_not_stop_responses) {
   // The upstream reads nothing, so that the kernel takes no more bytes of the uploads.
   connect({{4, 0x7fffffff}});
   upstream.send(window_update(0, 0x7fffffff - 65535));
-  Http2Stream upload(connection, "http");
+  Http2UpstreamStream upload(connection, "http");
   EXPECT_FALSE(upload.open(opening(post, false)));
-  Http2Stream other(connection, "http");
+  Http2UpstreamStream other(connection, "http");
   EXPECT_FALSE(other.open(opening(get)));
   drain();
   const std::string body(std::size_t{16} * 1024 * 1024, 'x');
@@ -346,9 +346,9 @@ TEST_F(Http2StreamTest, M105_blocked_uploads_do_not_stop_responses) {
 
 TEST_F(Http2StreamTest, M105_upload_that_waits_for_its_window_does_not_stop_its_response_or_another_upload) {
   connect({{4, 0}});
-  Http2Stream blocked(connection, "http");
+  Http2UpstreamStream blocked(connection, "http");
   EXPECT_FALSE(blocked.open(opening(post, false, "abc")));
-  Http2Stream other(connection, "http");
+  Http2UpstreamStream other(connection, "http");
   EXPECT_FALSE(other.open(opening(post, false, "def")));
   receive(window_update(3, 100) + headers(1, {{":status", "200"}}) + data(1, "x"));
   EXPECT_FALSE(blocked.all_sent());
