@@ -138,6 +138,8 @@ TEST(Guard, A2_lookalikes_of_framing_fields_are_rejected) {
     EXPECT_EQ(request(post(name + ": 5\r\n")), Parsed{Rejection::lookalike_framing_field}) << name;
   }
   EXPECT_EQ(request(post("Content_Lengths: 5\r\nX_Y: 1\r\n")), complete);
+  for (const char* const name : {"Content-Length", "transfer-encoding", "x_content_length", "Host"})
+    EXPECT_FALSE(is_lookalike(name)) << name;
 }
 
 TEST(Guard, control_bytes_in_field_values_are_rejected) {

@@ -62,8 +62,16 @@ bool is_extension(std::string_view text) {
   return true;
 }
 
-/// Returns true for fields that have a meaning only in a head (RFC 9110 6.5.1): framing, routing,
-/// authentication, request modifiers, caching, and content format.
+/// Returns the field name of a trailer line, which is passed without CRLF. Empty if the line is malformed.
+std::string_view trailer_name(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !ascii::is_token(line.substr(0, colon))) return {};
+  const char* const end = line.data() + line.size();
+  return find_control(line.data() + colon, end) == end ? line.substr(0, colon) : std::string_view();
+}
+
+}  // namespace
+
 bool is_forbidden_trailer(std::string_view name) {
   for (const std::string_view prefix : {"content-", "proxy-", "if-", "reprise-"}) {
     if (ascii::starts_with(name, prefix))
@@ -103,16 +111,6 @@ bool is_forbidden_trailer(std::string_view name) {
   }
   return false;
 }
-
-/// Returns the field name of a trailer line, which is passed without CRLF. Empty if the line is malformed.
-std::string_view trailer_name(std::string_view line) {
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !ascii::is_token(line.substr(0, colon))) return {};
-  const char* const end = line.data() + line.size();
-  return find_control(line.data() + colon, end) == end ? line.substr(0, colon) : std::string_view();
-}
-
-}  // namespace
 
 ChunkDecoder::Step ChunkDecoder::fail(Rejection cause, std::size_t consumed) {
   part_ = Part::broken;

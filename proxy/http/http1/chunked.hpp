@@ -69,6 +69,10 @@ class ChunkDecoder {
   std::string trailers_;
 };
 
+/// Returns true for fields that have a meaning only in a head (RFC 9110 6.5.1): framing, routing,
+/// authentication, request modifiers, caching, and content format. Letter case is ignored.
+bool is_forbidden_trailer(std::string_view name);
+
 /// Appends `<hex size>CRLF`. The caller sends the data and a CRLF after it. Precondition: `size` is not 0.
 void write_chunk_size(std::size_t size, std::string& out);
 /// Appends the last chunk and the given trailer lines.

@@ -12,19 +12,6 @@ namespace {
 
 using Refusal = std::optional<Rejection>;
 
-/// Returns true for `Content_Length` and similar names. An upstream that treats `_` as `-` would read a
-/// framing field that this proxy ignores (row A2).
-bool is_lookalike(std::string_view name) {
-  const auto equal = [name](std::string_view framing_name) {
-    if (name.size() != framing_name.size()) return false;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      if (ascii::lower(name[i] == '_' ? '-' : name[i]) != framing_name[i]) return false;
-    }
-    return true;
-  };
-  return equal("content-length") || equal("transfer-encoding");
-}
-
 /// The numbers and values of the framing fields, in the part of a head that was read so far.
 struct Tally {
   unsigned hosts = 0;
@@ -244,6 +231,17 @@ std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string
 }
 
 }  // namespace
+
+bool is_lookalike(std::string_view name) {
+  const auto equal = [name](std::string_view framing_name) {
+    if (name.size() != framing_name.size()) return false;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      if (ascii::lower(name[i] == '_' ? '-' : name[i]) != framing_name[i]) return false;
+    }
+    return true;
+  };
+  return (equal("content-length") || equal("transfer-encoding")) && name.find('_') != std::string_view::npos;
+}
 
 std::optional<std::uint64_t> read_content_length(std::string_view value) { return ascii::decimal(value); }
 

@@ -16,6 +16,11 @@ std::optional<std::uint64_t> read_content_length(std::string_view value);
 /// RFC 9112 6.3 allows in a response.
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
+/// Returns true for `Content_Length` and similar names: an upstream that treats `_` as `-` would read a
+/// framing field that this proxy ignores (row A2). Letter case is ignored. Returns false for the framing
+/// fields themselves.
+bool is_lookalike(std::string_view name);
+
 /// Reads a request head as parse_request does, but without the check by Beast (see beast_check.hpp).
 Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 

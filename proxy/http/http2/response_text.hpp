@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/message/head.hpp"
-#include "proxy/http/message/rejection.hpp"
+#include "proxy/http/http2/block_check.hpp"
 
 namespace reprise::http {
 
@@ -14,12 +13,13 @@ namespace reprise::http {
 /// of the block before calling `end`. Fields after a rejected field are not stored.
 class ResponseText {
  public:
-  enum class Section : std::uint8_t { head, trailers };
+  using Section = BlockCheck::Section;
 
   /// Starts a block. For each field, its name, its value and 32 more bytes count against the limit
   /// `HeadLimits::bytes` (RFC 9113 6.5.2).
   void begin(Section, const HeadLimits&);
-  /// Checks a decoded field (rows M49 to M51) and stores it.
+  /// Checks a decoded field (rows M49 to M51) and stores it. A field that must not be in trailers is checked
+  /// but not stored there (RFC 9110 6.5.1).
   void add(std::string_view name, std::string_view value);
   /// Rejects the block because of a field that the decoder has found invalid.
   void refuse(std::string_view name, std::string_view value);
@@ -32,18 +32,12 @@ class ResponseText {
   const std::string& text() const { return text_; }
 
  private:
-  void reject(Rejection);
+  void add_pseudo(std::string_view name, std::string_view value);
   void add_status(std::string_view value);
-  void check_length(std::string_view value);
 
-  Section section_ = Section::head;
-  HeadLimits limits_;
+  BlockCheck check_;
   std::string text_;
-  std::string length_;  ///< the value of Content-Length; empty if there is none
-  std::size_t counted_bytes_ = 0;
-  std::size_t fields_ = 0;
   int status_ = 0;
-  std::optional<Rejection> rejection_;
 };
 
 }  // namespace reprise::http

@@ -14,7 +14,8 @@ struct Row {
 
 constexpr std::array<Row, rejection_count> rows{{
     {Rejection::bad_request_line, 400, "bad_request_line",
-     "The request line must be `METHOD TARGET HTTP/1.x`, ended by CRLF."},
+     "The request line must be `METHOD TARGET HTTP/1.x`, ended by CRLF. In HTTP/2, each pseudo-field of a "
+     "request must occur once, before all other fields."},
     {Rejection::bad_method, 400, "bad_method",
      "The method is not a valid token, or this listener does not serve it."},
     {Rejection::method_too_long, 501, "method_too_long", "The method has more than 32 characters."},
@@ -27,7 +28,8 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::too_many_fields, 431, "too_many_fields",
      "The head has more fields than limits.header_fields."},
     {Rejection::bad_field_name, 400, "bad_field_name",
-     "A header field name is empty, is not a valid token, or is not directly followed by a colon."},
+     "A header field name is empty, is not a valid token, is not directly followed by a colon, or is not "
+     "allowed in HTTP/2."},
     {Rejection::bad_field_value, 400, "bad_field_value",
      "A header field value contains a control character or is malformed."},
     {Rejection::obs_fold, 400, "obs_fold",
@@ -36,11 +38,13 @@ constexpr std::array<Row, rejection_count> rows{{
      "A header field name differs from Content-Length or Transfer-Encoding only by an underscore."},
     {Rejection::missing_host, 400, "missing_host", "The Host field is missing."},
     {Rejection::repeated_host, 400, "repeated_host", "There is more than one Host field."},
-    {Rejection::bad_host, 400, "bad_host", "The Host field is not a valid host with an optional port."},
+    {Rejection::bad_host, 400, "bad_host",
+     "The Host field is not a valid host with an optional port, or differs from :authority."},
     {Rejection::bad_content_length, 400, "bad_content_length",
      "Content-Length must be one decimal number of at most 19 digits."},
     {Rejection::conflicting_content_length, 400, "conflicting_content_length",
-     "The request has two Content-Length fields with different values."},
+     "The request has two Content-Length fields, or its body does not have the length of its "
+     "Content-Length."},
     {Rejection::bad_transfer_encoding, 400, "bad_transfer_encoding",
      "Transfer-Encoding must be `chunked`, once."},
     {Rejection::unsupported_transfer_encoding, 501, "unsupported_transfer_encoding",
