@@ -8,12 +8,11 @@ namespace reprise::http {
 namespace {
 
 Halt scan_method(Cursor& cursor, std::string_view& method) {
-  constexpr std::size_t longest = 32;
   const char* const first = cursor.at;
   const char* p = first;
   while (p != cursor.end && ascii::is_token(*p)) ++p;
   method = {first, static_cast<std::size_t>(p - first)};
-  if (method.size() > longest) return Rejection::method_too_long;
+  if (method.size() > longest_method) return Rejection::method_too_long;
   if (p == cursor.end) return Progress::partial;
   if (method.empty()) return Rejection::bad_method;
   if (*p == '\r' || *p == '\n') return Rejection::bad_request_line;
@@ -25,7 +24,7 @@ Halt scan_method(Cursor& cursor, std::string_view& method) {
 Halt scan_target(Cursor& cursor, std::size_t limit, std::string_view& target) {
   const char* const first = cursor.at;
   const char* p = first;
-  while (p != cursor.end && static_cast<unsigned char>(*p) > 0x20 && *p != 0x7f && *p != '#') ++p;
+  while (p != cursor.end && is_target_byte(*p)) ++p;
   target = {first, static_cast<std::size_t>(p - first)};
   if (target.size() > limit) return Rejection::target_too_long;
   if (p == cursor.end) return Progress::partial;

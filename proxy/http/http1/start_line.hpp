@@ -7,6 +7,14 @@
 
 namespace reprise::http {
 
+/// Maximum number of bytes of a method.
+inline constexpr std::size_t longest_method = 32;
+
+/// Returns true for a byte that a request target may have: not a blank, a control byte, or `#`.
+constexpr bool is_target_byte(char byte) {
+  return static_cast<unsigned char>(byte) > 0x20 && byte != 0x7f && byte != '#';
+}
+
 /// Skips at most four empty lines before a request line (RFC 9112 2.2).
 Halt skip_empty_lines(Cursor&);
 /// Reads method, target and version, and skips their CRLF.
