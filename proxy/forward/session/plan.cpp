@@ -52,7 +52,7 @@ std::shared_ptr<net::Upstream> upstream_of(Worker& worker, const Route& route, s
   return worker.pool.upstream(host, port, {&route.snapshot->tls->of(route.number), name});
 }
 
-http::Intake take_in(const ServedClient& client, const InsideStream* inside, const http::RequestHead& head) {
+http::Intake take_in(const Client& client, const InsideStream* inside, const http::RequestHead& head) {
   if (inside == nullptr) {
     const RequestListener* const mode = client.role->mode().requests();
     assert(mode != nullptr);
@@ -74,15 +74,15 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
 
 // Prepares to read the request body, and decides which pooled connections may carry the request. A client's
 // first non-repeatable request to a host gets its own connection, as it would without a proxy (row F10).
-void plan_body(ServedClient& client, Request& request) {
+void plan_body(Client& client, net::BodySource& body, Request& request) {
   Outgoing& out = request.out;
   const HoldLimits limits = hold_limits(request.in, request.route);
-  out.body.begin(client.begin_body(request.in.head), client.worker.shared.replay, request.in.head, limits);
+  out.body.begin(body, client.worker.shared.replay, request.in.head, limits);
   out.freshness = freshness_of(out, limits, client.non_repeatable_upstream);
   if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();
 }
 
-void write_outgoing(const ServedClient& client, const http::Forward& forward, Request& request) {
+void write_outgoing(const Client& client, const http::Forward& forward, Request& request) {
   const Route& route = request.route;
   Outgoing& out = request.out;
   const bool upgrades = std::holds_alternative<Upgrade>(request.purpose);
@@ -96,8 +96,8 @@ void write_outgoing(const ServedClient& client, const http::Forward& forward, Re
   if (!out.ends_head_by_attempt()) out.head.append("\r\n");
 }
 
-void plan_forward(ServedClient& client, const InsideStream* inside, const http::Forward& forward,
-                  Request& request) {
+void plan_forward(Client& client, const InsideStream* inside, const http::Forward& forward,
+                  net::BodySource& body, Request& request) {
   Incoming& in = request.in;
   Route& route = request.route;
   Outgoing& out = request.out;
@@ -120,18 +120,18 @@ void plan_forward(ServedClient& client, const InsideStream* inside, const http::
   route.facts.unaware_client = in.kind == RequestKind::intercepted || in.kind == RequestKind::redirected;
   route.facts.first_of_connection = !std::exchange(client.had_request, true);
   if (inside == nullptr) mode->plan_responses(request, *client.role, client.ends);
-  plan_body(client, request);
+  plan_body(client, body, request);
 }
 
 }  // namespace
 
-Plan plan(ServedClient& client, const InsideStream* inside, Request& request) {
+Plan plan(Client& client, const InsideStream* inside, net::BodySource& body, Request& request) {
   client.pin_current_snapshot(request);
   const http::Intake intake = take_in(client, inside, request.in.head);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) return rejected->cause;
   if (http::has_looped(request.in.head, client.worker.shared.pseudonym)) return Rejection::loop;
   if (const auto* forward = std::get_if<http::Forward>(&intake)) {
-    plan_forward(client, inside, *forward, request);
+    plan_forward(client, inside, *forward, body, request);
     const Route& route = request.route;
     const http::Framing& framing = request.in.head.framing;
     const bool too_long = framing.kind == http::Framing::Kind::length &&
@@ -139,14 +139,14 @@ Plan plan(ServedClient& client, const InsideStream* inside, Request& request) {
     return too_long ? Plan(Rejection::content_too_large) : Plan(Exchanged{});
   }
   if (const auto* connect = std::get_if<http::Connect>(&intake)) {
-    plan_tunnel(client, request, connect_protocol(),
+    plan_tunnel(client, body, request, connect_protocol(),
                 {std::string(connect->host), connect->port, std::string(connect->authority)});
     return Exchanged{};
   }
   return RespondedHere{};
 }
 
-void plan_tunnel(ServedClient& client, Request& request, const StreamProtocol& protocol,
+void plan_tunnel(Client& client, net::BodySource& body, Request& request, const StreamProtocol& protocol,
                  StreamTarget target) {
   const TunnelRequest& tunnel = request.purpose.emplace<TunnelRequest>(
       protocol, std::move(target.host), target.port, std::move(target.authority));
@@ -159,8 +159,7 @@ void plan_tunnel(ServedClient& client, Request& request, const StreamProtocol& p
   route.facts = read_facts(request.out, true);
   // A CONNECT has no effect upstream except the dial, so repeating it is always safe.
   route.facts.idempotent = policy::Idempotency::yes;
-  request.out.body.begin(client.begin_body(request.in.head), client.worker.shared.replay, request.in.head,
-                         {});
+  request.out.body.begin(body, client.worker.shared.replay, request.in.head, {});
 }
 
 void route_by_name(Request& request, TunnelRequest& tunnel, std::string host) {

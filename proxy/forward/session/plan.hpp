@@ -5,7 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "proxy/forward/session/served_client.hpp"
+#include "proxy/forward/session/client.hpp"
+#include "proxy/net/ends/body_source.hpp"
 
 namespace reprise::forward {
 
@@ -25,11 +26,11 @@ struct RespondedHere {};
 using Plan = std::variant<Exchanged, RespondedHere, http::Rejection>;
 
 /// Plans a request whose head is complete, under the current configuration snapshot. `inside`: the byte
-/// stream that carries the request; null if there is none.
-Plan plan(ServedClient&, const InsideStream* inside, Request&);
+/// stream that carries the request; null if there is none. `body`: reads the request's body.
+Plan plan(Client&, const InsideStream* inside, net::BodySource& body, Request&);
 
 /// Plans a byte stream to the given target.
-void plan_tunnel(ServedClient&, Request&, const StreamProtocol&, StreamTarget);
+void plan_tunnel(Client&, net::BodySource& body, Request&, const StreamProtocol&, StreamTarget);
 /// Chooses the route again, for a redirected stream whose host is now known.
 void route_by_name(Request&, TunnelRequest&, std::string host);
 

@@ -2,7 +2,6 @@
 
 #include "proxy/forward/session/lingering_close.hpp"
 #include "proxy/http/message/origin.hpp"
-#include "proxy/net/upstream/address.hpp"
 
 namespace reprise::forward {
 
@@ -12,13 +11,8 @@ ClientPlace place_of_client(Shared& shared) {
 }
 
 ServedClient::ServedClient(Worker& thread, ClientConnection connection)
-    : worker(thread),
+    : Client(thread, connection),
       stream(thread.tick, std::move(connection.carrier)),
-      listener(std::move(connection.listener)),
-      role(std::move(connection.role)),
-      ends(connection.ends),
-      non_repeatable_upstream(connection.non_repeatable_upstream),
-      had_request(connection.had_request),
       end_(stream),
       pause_(thread.io.get_executor()),
       place_(std::move(connection.place)) {
@@ -42,32 +36,6 @@ ClientConnection ServedClient::release() {
 net::BodySource& ServedClient::begin_body(const http::RequestHead& head) {
   body_.begin(stream, buffer, head.framing);
   return body_;
-}
-
-std::unique_ptr<Request> ServedClient::begin_request() {
-  auto request = worker.lend_request();
-  request->in.client = name();
-  pin_current_snapshot(*request);
-  return request;
-}
-
-void ServedClient::end_request(std::unique_ptr<Request> request) {
-  request->clear();
-  worker.give_back(std::move(request));
-}
-
-// Keeps the old settings if the listener's mode has changed: a reload never changes the protocol of an open
-// connection.
-void ServedClient::pin_current_snapshot(Request& request) {
-  if (listener->role->settings.mode == role->settings.mode) role = listener->role;
-  request.route.snapshot = worker.snapshot;
-  request.in.listener = role->name;
-  request.in.listener_closed = &listener->closed;
-}
-
-std::string_view ServedClient::name() {
-  if (name_.empty()) name_ = net::endpoint_text(ends.client);
-  return name_;
 }
 
 Task<void> ServedClient::linger() {

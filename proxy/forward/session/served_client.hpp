@@ -6,14 +6,13 @@
 #include <string>
 
 #include "proxy/forward/exchange/client_side.hpp"
-#include "proxy/forward/session/client_connection.hpp"
+#include "proxy/forward/session/client.hpp"
 #include "proxy/net/ends/http1_client.hpp"
-#include "proxy/net/upstream/pin.hpp"
 
 namespace reprise::forward {
 
 /// Lives in a coroutine frame, on one io thread. Used by Session and StreamSession.
-class ServedClient final : public IdleClient, public ClientSession {
+class ServedClient final : public Client, public IdleClient, public ClientSession {
  public:
   ServedClient(Worker& worker, ClientConnection connection);
   ~ServedClient() override;
@@ -50,16 +49,8 @@ class ServedClient final : public IdleClient, public ClientSession {
 
   /// Returns the connection of an idle client whose session has ended.
   ClientConnection release();
-  /// Borrows a request from the worker and fills in client, listener and configuration.
-  std::unique_ptr<Request> begin_request();
   /// Starts to read the body of the request with that head.
   net::BodySource& begin_body(const http::RequestHead&);
-  /// Clears the request and returns it to the worker.
-  void end_request(std::unique_ptr<Request>);
-  /// Pins the current configuration snapshot to the request.
-  void pin_current_snapshot(Request&);
-  /// Returns the client as `address:port`.
-  std::string_view name();
   /// Returns true if unread bytes have arrived. A client with a request on its way is not closed.
   bool has_pending_request() { return stream.unread() == net::Unread::bytes; }
   /// Reads and discards what the client still sends, then closes the connection. A drain does not wait for
@@ -70,15 +61,8 @@ class ServedClient final : public IdleClient, public ClientSession {
   void judge(const net::AddressFilter&) override;
   void abort() override;
 
-  Worker& worker;
   net::Stream stream;
   net::Buffer buffer;  ///< bytes that were read and not consumed yet
-  net::Pin pin;
-  const std::shared_ptr<const Listener> listener;
-  std::shared_ptr<const ListenerRole> role;  ///< settings that apply to the current request
-  const ConnectionEnds ends;
-  const net::Upstream* non_repeatable_upstream;
-  bool had_request;  ///< the connection has carried a request before the current one
   /// True while the first request of a new connection is expected, for at most one tick. Shutdown does not
   /// end this wait: the client could not know that its request was not read, and would report a failure.
   bool awaits_first = false;
@@ -90,7 +74,6 @@ class ServedClient final : public IdleClient, public ClientSession {
   net::Http1Client end_;
   net::BodyReader body_;
   net::Pause pause_;
-  std::string name_;  // empty until first used
   net::GuardedPointer<net::ClientWatch> watch_;
   std::optional<IdleClients::Membership> departed_;  // set after the client's FIN during an exchange
   net::GuardedPointer<OpenTunnel> tunnel_;

@@ -38,7 +38,8 @@ Task<Session::Ending> Session::run() {
     if (state == HeadState::partial) state = co_await read_head(*request, why);
     bool again = false;
     if (state == HeadState::whole) {
-      const Plan planned = plan(client_, inside_ ? &*inside_ : nullptr, *request);
+      const Plan planned =
+          plan(client_, inside_ ? &*inside_ : nullptr, client_.begin_body(request->in.head), *request);
       if (std::holds_alternative<Exchanged>(planned)) {
         again = request->tunnel() == nullptr ? co_await serve(*request) : co_await carry_stream(*request);
       } else if (const auto* const refused = std::get_if<Rejection>(&planned)) {

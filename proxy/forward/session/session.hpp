@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "proxy/forward/session/plan.hpp"
+#include "proxy/forward/session/served_client.hpp"
 
 namespace reprise::forward {
 

@@ -25,7 +25,7 @@ Task<std::optional<InsideStream>> StreamSession::begin(const StreamListener& mod
   std::optional<Rejection> refused;
   if (auto* const target = std::get_if<StreamTarget>(&asked)) {
     refused = mode.judge(client_, *target);
-    plan_tunnel(client_, request_, mode, std::move(*target));
+    plan_tunnel(client_, client_.begin_body(request_.in.head), request_, mode, std::move(*target));
     if (!refused) co_return co_await carry();
     co_await mode.refuse(client_, *refused, limit);
   } else {
