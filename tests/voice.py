@@ -56,5 +56,5 @@ def warnings(diff):
 
 
 if __name__ == "__main__":
-    found = list(warnings(subprocess.run(["git", "diff", "-U0", *(sys.argv[1:] or ["HEAD~1"]), "--"], capture_output=True, text=True, check=False).stdout))
+    found = list(warnings(subprocess.run(["git", "diff", "-U0", *(sys.argv[1:] or ["HEAD~1"]), "--"], capture_output=True, text=True, errors="replace", check=False).stdout))
     print(*found, f"voice: {len(found)} warnings on changed lines", sep="\n")

@@ -43,6 +43,7 @@ TARGETS = {
     "range": (512, "http", 50_000, ()),
     "framing": (512, "http", 20_000, ()),
     "http2_fields": (256, "http2", 10_000, ()),
+    "http2_request": (256, "http2_request", 10_000, ()),
     "http2_session": (256, None, 2_000, ()),
     "json_probe": (256, "json", 50_000, ()),
     "xml_probe": (256, "xml", 20_000, ()),

@@ -1,5 +1,4 @@
-// The checks that requests and responses share: the ordinary fields of one header block, as HTTP/2 decodes
-// them.
+// Checks the fields of one header block of HTTP/2 by the rules that requests and responses share.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ enum class TargetForm : std::uint8_t {
 /// - The other fields keep their order and their names in lower case. Cookies are joined by `; ` in the place
 ///   of the first one (RFC 9113 8.2.3, row M46).
 /// - `te: trailers` is passed. write_request_head writes the `Connection: TE` that HTTP/1 needs (row M34).
-/// - Without Content-Length, a body is chunked. If there is no body, the length of a POST, PUT or PATCH is 0
-///   (row M35). CONNECT has no body.
+/// - A body without Content-Length is chunked. A POST, PUT or PATCH without a body has the length 0 (row
+///   M35). CONNECT never has a body.
 class RequestText {
  public:
   using Section = BlockCheck::Section;
