@@ -1,4 +1,5 @@
-// Tests how an Http2UpstreamConnection begins, who is notified of its changes, and how its end reaches its streams.
+// Tests how an Http2UpstreamConnection begins, who is notified of its changes, and how its end reaches its
+// streams.
 #include "proxy/net/streams/http2_upstream_connection.hpp"
 
 #include "proxy/net/io/http2_error.hpp"

@@ -1,4 +1,5 @@
-// Tests Http2UpstreamConnection and Http2UpstreamStream against an upstream that writes single frames to a socket.
+// Tests Http2UpstreamConnection and Http2UpstreamStream against an upstream that writes single frames to a
+// socket.
 #include "proxy/net/streams/http2_upstream_stream.hpp"
 
 #include "proxy/net/ends/read_head.hpp"

@@ -1,4 +1,5 @@
-// For tests of Http2UpstreamConnection and Http2UpstreamStream: an upstream that writes single frames to a socket.
+// For tests of Http2UpstreamConnection and Http2UpstreamStream: an upstream that writes single frames to a
+// socket.
 #pragma once
 
 #include <array>

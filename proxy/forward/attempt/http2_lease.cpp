@@ -42,7 +42,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
   const Instant due = time.end_of_handshake(stream->connect_began());
   ready = net::Http2UpstreamConnection::begin(std::move(stream), route.snapshot->head_limits(),
-                                      worker.shared.stream_memory, early.view());
+                                              worker.shared.stream_memory, early.view());
   net::Pause pause(worker.io.get_executor());
   const net::AttemptCancel::Target target(one.cancel, pause);
   const ErrorCode error = co_await ready->ready(due, pause);

@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "proxy/http/http2/field_lines.hpp"
 #include "proxy/http/http2/library_fields.hpp"
-#include "proxy/http/http2/request_fields.hpp"
 
 namespace reprise::http {
 namespace {
