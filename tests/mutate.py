@@ -47,6 +47,11 @@ JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT
 ROOMS = {"policy": ("decision", "match", "pacing"), "http": ("message", "retry_hints", "http1", "body_rules", "tunnel", "request")}
 
 
+def path_of(room, file):
+    """Returns the path of a file. A name without an extension is that of a .cpp file."""
+    return folder_of(room) / (file if "." in file else f"{file}.cpp")
+
+
 def folder_of(room):
     """Returns the folder of a room, which is below its storey."""
     return next((ROOT / "proxy").glob(f"*/{room}"))
@@ -58,13 +63,13 @@ def room_and_file(mutant):
     floor, file = mutant[:2]
     if "/" in file:
         return file.split("/")
-    rooms = [room for room in ROOMS.get(floor, (floor,)) if (folder_of(room) / f"{file}.cpp").is_file()]
+    rooms = [room for room in ROOMS.get(floor, (floor,)) if path_of(room, file).is_file()]
     return (rooms[0] if rooms else floor), file
 
 
 def source(mutant):
     room, file = room_and_file(mutant)
-    return folder_of(room) / f"{file}.cpp"
+    return path_of(room, file)
 
 
 def occurs_once(mutant):
