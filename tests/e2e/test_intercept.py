@@ -101,8 +101,10 @@ def issuer_of(wire):
 
 @contextlib.contextmanager
 def handshake(reprise, port, trusted, server_name, host=HOST, **more):
-    """Yields a TLS connection to the given host and port, through a CONNECT."""
-    with asked_for(reprise, f"{host}:{port}") as plain, context_of(trusted, **more).wrap_socket(plain, server_hostname=server_name) as wire:
+    """Yields a TLS connection to the given host and port, through a CONNECT. Reads the CA certificates first, because
+    reprise waits only a short time for the ClientHello before it dials."""
+    context = context_of(trusted, **more)
+    with asked_for(reprise, f"{host}:{port}") as plain, context.wrap_socket(plain, server_hostname=server_name) as wire:
         yield wire
 
 
@@ -319,7 +321,7 @@ def test_intercepted_clients_may_use_only_tls_1_2_and_1_3():
                               "-cipher", "DEFAULT@SECLEVEL=0", "-servername", HOST], stdin=subprocess.DEVNULL, capture_output=True,
                              text=True, timeout=PATIENCE, check=False)
         assert "alert protocol version" in old.stderr, old.stderr
-        equal(upstream.connections, 0, "nothing is dialled for it")
+        equal(upstream.requests, [], "nothing is sent for it")
         reprise.expect_metric(1, "reprise_interceptions_total", outcome="handshake_failed")
         reprise.expect_log("handshake_failed: closed: the TLS handshake failed: ")
 
@@ -362,10 +364,11 @@ def test_slow_client_hello_to_a_listed_host_is_still_intercepted():
 
 def test_client_idle_with_half_a_tls_record_is_closed_after_the_keep_alive_time():
     with TlsUpstream() as upstream, Intercepting(timers={"keep_alive": "300ms"}) as reprise:
+        context = context_of(reprise.bundle)
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             plain.settimeout(PATIENCE)
             below = os.dup(plain.fileno())
-            with context_of(reprise.bundle).wrap_socket(plain, server_hostname=HOST) as wire, socket.socket(fileno=below) as raw:
+            with context.wrap_socket(plain, server_hostname=HOST) as wire, socket.socket(fileno=below) as raw:
                 client = Client(None, connection=wire)
                 client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
                 equal(client.read_response().status, 200)
