@@ -4,15 +4,17 @@ from harness import Reprise, equal
 from upstream import Say, Upstream
 
 
+def first_hangs(connection, request):
+    """Never responds on the first connection. Counts connections and not requests, because the upstream
+    may read the hedge before the first request."""
+    if request.connection == 1:
+        connection.recv(1)
+        return False
+    connection.sendall(Say(200).text(request, 1))
+    return True
+
+
 def test_hedged_copy_responds_when_the_first_request_hangs():
-    def first_hangs(connection, request):
-        """Never responds on the first connection. Counts connections and not requests, because the upstream
-        may read the hedge before the first request."""
-        if request.connection == 1:
-            connection.recv(1)
-            return False
-        connection.sendall(Say(200).text(request, 1))
-        return True
     with Upstream({"/x": [first_hangs]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.attempts), (200, 2))
@@ -24,10 +26,7 @@ def test_hedged_copy_responds_when_the_first_request_hangs():
 
 
 def test_upgrade_to_tls_is_hedged_and_other_upgrades_are_not():
-    def slow(connection, request):
-        connection.sendall(Say(200).text(request, 1))
-        return True
-    with Upstream({"/x": ["hang", slow], "/chat": [slow]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
+    with Upstream({"/x": [first_hangs], "/chat": [first_hangs]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
         offers_tls = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
         response = ask(reprise, "GET", upstream.url("/x"), fields=offers_tls)
         equal((response.status, response.attempts), (200, 2))
