@@ -24,12 +24,12 @@ class UpstreamWire final : public Wire {
 
  private:
   void begin_block(StreamId) override;
-  void add_field(std::string_view name, std::string_view value, bool) override { block_.add(name, value); }
+  void add_field(std::string_view name, std::string_view value) override { block_.add(name, value); }
   void refuse_field(std::string_view name, std::string_view value) override { block_.refuse(name, value); }
   void end_block(StreamId, bool ends) override;
   void take_settings() override { ready_ = true; }
   void take_goaway(StreamId last, Http2Code) override;
-  void stream_closed(StreamId) override { --active_; }
+  void stream_closed() override { --active_; }
 
   HeadLimits limits_;
   ResponseText block_;      ///< the header block that is being decoded

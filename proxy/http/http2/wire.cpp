@@ -44,11 +44,6 @@ Wire::Session::~Session() { nghttp2_session_del(handle); }
 struct Wire::Callbacks {
   static Wire& wire(void* user) { return *static_cast<Wire*>(user); }
 
-  static int on_begin_frame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) {
-    wire(user).take_frame(head->type, head->flags, head->length);
-    return 0;
-  }
-
   static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     Wire& self = wire(user);
     self.session_->decoding = frame->hd.stream_id;
@@ -57,11 +52,9 @@ struct Wire::Callbacks {
   }
 
   static int on_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf* name,
-                       nghttp2_rcbuf* value, std::uint8_t flags, void* user) {
+                       nghttp2_rcbuf* value, std::uint8_t, void* user) {
     Wire& self = wire(user);
-    const bool never_indexed = (flags & NGHTTP2_NV_FLAG_NO_INDEX) != 0;
-    if (self.session_->decoding == frame->hd.stream_id)
-      self.add_field(view_of(name), view_of(value), never_indexed);
+    if (self.session_->decoding == frame->hd.stream_id) self.add_field(view_of(name), view_of(value));
     return 0;
   }
 
@@ -80,9 +73,6 @@ struct Wire::Callbacks {
     switch (frame->hd.type) {
       case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) self.take_settings();
-        break;
-      case NGHTTP2_PING:
-        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) self.take_ping_ack();
         break;
       case NGHTTP2_GOAWAY:
         self.goaway_ = code_of(frame->goaway.error_code);
@@ -125,7 +115,7 @@ struct Wire::Callbacks {
 
   static int on_close(nghttp2_session*, StreamId id, std::uint32_t code, void* user) {
     Wire& self = wire(user);
-    self.stream_closed(id);
+    self.stream_closed();
     Stream* const stream = self.find(id);
     if (stream == nullptr) return 0;
     stream->closed = true;
@@ -143,9 +133,7 @@ struct Wire::Callbacks {
     if (frame->hd.type != NGHTTP2_HEADERS) return 0;
     self.session_->framing = frame->hd.stream_id;
     Stream* const stream = self.find(frame->hd.stream_id);
-    if (stream == nullptr) return 0;
-    if (!stream->begin) stream->begin = self.framed_;
-    if (stream->unframed_heads > 0) --stream->unframed_heads;
+    if (stream != nullptr && !stream->begin) stream->begin = self.framed_;
     return 0;
   }
 
@@ -159,7 +147,6 @@ struct Wire::Callbacks {
   static nghttp2_session_callbacks* make() {
     nghttp2_session_callbacks* set = nullptr;
     expect(nghttp2_session_callbacks_new(&set));
-    nghttp2_session_callbacks_set_on_begin_frame_callback(set, on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(set, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback2(set, on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(set, on_invalid_header);
@@ -198,7 +185,7 @@ ssize_t Wire::read_piece(nghttp2_session* session, StreamId id, std::uint8_t* in
   return static_cast<ssize_t>(bytes);
 }
 
-Wire::Wire(Role role, StreamMemory& memory) : session_(std::make_unique<Session>()), memory_(memory) {
+Wire::Wire(StreamMemory& memory) : session_(std::make_unique<Session>()), memory_(memory) {
   const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)> callbacks(
       Callbacks::make(), nghttp2_session_callbacks_del);
   nghttp2_option* made = nullptr;
@@ -208,8 +195,7 @@ Wire::Wire(Role role, StreamMemory& memory) : session_(std::make_unique<Session>
   nghttp2_option_set_no_closed_streams(made, 1);
   nghttp2_option_set_max_deflate_dynamic_table_size(made, hpack_table_bytes);
   nghttp2_option_set_max_send_header_block_length(made, sent_head_bytes);
-  const auto make = role == Role::client ? nghttp2_session_client_new2 : nghttp2_session_server_new2;
-  expect(make(&session_->handle, callbacks.get(), this, made));
+  expect(nghttp2_session_client_new2(&session_->handle, callbacks.get(), this, made));
 }
 
 void Wire::begin(std::span<const nghttp2_settings_entry> settings) {
@@ -272,7 +258,7 @@ void Wire::fail_connection(const Http2Failure& failure) {
 
 void Wire::fail_and_reset(StreamId id, const Http2Failure& failure) {
   fail(id, failure);
-  reset_later(id, failure.code);
+  resets_.emplace_back(id, failure.code);
 }
 
 void Wire::end_message(StreamId id) {
@@ -292,16 +278,8 @@ void Wire::receive(std::string_view bytes) {
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {})) {
-    own_reset();
+  for (const auto& [id, code] : std::exchange(resets_, {}))
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
-  }
-}
-
-void Wire::end_connection(Http2Code code) {
-  const StreamId last = nghttp2_session_get_last_proc_stream_id(session_->handle);
-  expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
-                               nullptr, 0));
 }
 
 void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
@@ -335,8 +313,7 @@ void Wire::stop_sending(StreamId id) {
 
 bool Wire::taken(StreamId id) const {
   const Stream& stream = this->stream(id);
-  return stream.unframed_heads == 0 && stream.piece.empty() && (!stream.last || stream.ended) &&
-         stream.end <= written_;
+  return stream.begin && stream.piece.empty() && (!stream.last || stream.ended) && stream.end <= written_;
 }
 
 bool Wire::closed(StreamId id) const { return stream(id).closed; }
@@ -401,13 +378,12 @@ void Wire::settle() {
   if (uncounted_ != 0) memory_.add(std::exchange(uncounted_, 0));
 }
 
-void Wire::release(StreamId id, Http2Code code) {
+void Wire::release(StreamId id) {
   const Stream& stream = this->stream(id);
   uncounted_ -= static_cast<std::int64_t>(stream.window.counted());
   settle();
   if (!stream.closed && !failure_)
-    expect(
-        nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
+    expect(nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL));
   streams_.erase(id);
 }
 

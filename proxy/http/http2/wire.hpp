@@ -45,7 +45,6 @@ struct Http2Message {
   std::string heads;                    ///< complete heads as HTTP/1 text: interim heads, then the final one
   std::string body;                     ///< bytes of the body
   std::string trailers;                 ///< trailer lines, each with its CRLF
-  std::string never_indexed;            ///< names of the fields that arrived as never-indexed, as a list
   bool ended = false;                   ///< the message is complete: END_STREAM, and all of Content-Length
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`
 };
@@ -114,8 +113,8 @@ class Wire {
   /// Reports that all bytes that `take_body` has returned were passed on. Reopens the stream's window by as
   /// many bytes, unless the limit of the memory is reached and the window is larger than the least one.
   void passed_on(StreamId);
-  /// Removes the stream. Resets the stream with `code` unless it is complete on both sides.
-  void release(StreamId, Http2Code code = Http2Code::cancel);
+  /// Removes the stream. Resets the stream with CANCEL unless it is complete on both sides (row M66).
+  void release(StreamId);
   /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
   void say_goodbye();
 
@@ -132,7 +131,6 @@ class Wire {
     Http2Message message;
     std::string_view piece;              ///< bytes of the own message's body that are not framed yet
     std::string trailers;                ///< trailer lines of the own message
-    std::size_t unframed_heads = 0;      ///< heads that are queued and not framed
     bool last = false;                   ///< no piece follows `piece`
     bool ended = false;                  ///< END_STREAM of the own message was framed
     bool deferred = false;               ///< libnghttp2 waits for the next piece
@@ -149,10 +147,8 @@ class Wire {
     bool receives() const { return !closed && !message.ended && !message.failure; }
   };
 
-  enum class Role : std::uint8_t { client, server };
-
-  /// `memory`: allows larger windows of streams.
-  Wire(Role, StreamMemory& memory);
+  /// Begins a session that opens streams. `memory`: allows larger windows of streams.
+  explicit Wire(StreamMemory& memory);
   virtual ~Wire();
 
   nghttp2_session* library() const { return session_->handle; }
@@ -166,12 +162,6 @@ class Wire {
   void fail(StreamId, const Http2Failure&);
   /// Fails the stream, and resets it with the failure's code once the input was processed.
   void fail_and_reset(StreamId, const Http2Failure&);
-  /// Queues GOAWAY with an error code. The connection fails when it is framed.
-  void end_connection(Http2Code);
-  /// Returns the bytes that were framed and not written.
-  std::string& unwritten() { return out_; }
-  /// Resets a stream once the input was processed.
-  void reset_later(StreamId id, Http2Code code) { resets_.emplace_back(id, code); }
   /// Fails every stream with a higher id.
   void fail_above(StreamId last, const Http2Failure&);
   void fail_connection(const Http2Failure&);
@@ -183,18 +173,13 @@ class Wire {
  private:
   /// Hooks of the derived class, called while input is processed. They must not submit frames.
   virtual void begin_block(StreamId) = 0;
-  /// `never_indexed`: the field must not be compressed on the next hop either (RFC 7541 6.2.3).
-  virtual void add_field(std::string_view name, std::string_view value, bool never_indexed) = 0;
+  virtual void add_field(std::string_view name, std::string_view value) = 0;
   virtual void refuse_field(std::string_view name, std::string_view value) = 0;
   /// `ends`: END_STREAM follows the block.
   virtual void end_block(StreamId, bool ends) = 0;
   virtual void take_settings() {}
   virtual void take_goaway(StreamId /*last*/, Http2Code /*code*/) {}
-  virtual void take_ping_ack() {}
-  virtual void take_frame(std::uint8_t /*type*/, std::uint8_t /*flags*/, std::size_t /*payload_bytes*/) {}
-  virtual void stream_closed(StreamId) {}
-  /// The stream is reset because of what has arrived.
-  virtual void own_reset() {}
+  virtual void stream_closed() {}
 
   struct Callbacks;
   struct Session {

@@ -19,13 +19,13 @@ void Http2Stream::bind(http::StreamId id) {
   connection_->streams_.emplace(id, this);
 }
 
-void Http2Stream::forget(http::Http2Code code) {
+void Http2Stream::forget() {
   if (id_ == 0) return;
   sent_ = has_sent();
   sent_bytes_ = bytes_sent();
   trailers_ = message().trailers;
   connection_->streams_.erase(id_);
-  wire().release(id_, code);
+  wire().release(id_);
   flush();
   id_ = 0;
 }

@@ -49,8 +49,8 @@ class Http2Stream : public BodySource {
   http::Wire& wire() const { return connection_->wire(); }
   void flush() { connection_->flush(); }
   const http::Http2Message& message() const { return wire().message(id_); }
-  /// Ends the stream. Resets it with `code` unless both messages are complete.
-  void forget(http::Http2Code code = http::Http2Code::cancel);
+  /// Ends the stream. Resets it unless both messages are complete.
+  void forget();
   ErrorCode error() const;
   ErrorCode sending_error() const;
 
@@ -90,7 +90,6 @@ class Http2Stream : public BodySource {
   void set_read_limit(Instant due);
   void remove_read_limit();
   bool take_read_limit_hit() { return std::exchange(limit_hit_, false) || send_limit_hit_; }
-  bool take_send_limit_hit() { return std::exchange(send_limit_hit_, false); }
   bool is_cancelled() const { return cancelled_; }
 
  private:
