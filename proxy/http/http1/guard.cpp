@@ -232,7 +232,7 @@ std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string
 
 }  // namespace
 
-bool is_lookalike(std::string_view name) {
+bool spells_framing_field_with_underscore(std::string_view name) {
   const auto equal = [name](std::string_view framing_name) {
     if (name.size() != framing_name.size()) return false;
     for (std::size_t i = 0; i < name.size(); ++i) {
@@ -240,7 +240,7 @@ bool is_lookalike(std::string_view name) {
     }
     return true;
   };
-  return (equal("content-length") || equal("transfer-encoding")) && name.find('_') != std::string_view::npos;
+  return (equal(kContentLength) || equal(kTransferEncoding)) && name.find('_') != std::string_view::npos;
 }
 
 std::optional<std::uint64_t> read_content_length(std::string_view value) { return ascii::decimal(value); }

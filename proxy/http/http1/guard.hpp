@@ -16,10 +16,21 @@ std::optional<std::uint64_t> read_content_length(std::string_view value);
 /// RFC 9112 6.3 allows in a response.
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
+/// The two framing fields, in lower case.
+inline constexpr std::string_view kContentLength = "content-length";
+inline constexpr std::string_view kTransferEncoding = "transfer-encoding";
+
+/// Does the work of is_lookalike for a name that is as long as a framing field.
+bool spells_framing_field_with_underscore(std::string_view name);
+
 /// Returns true for `Content_Length` and similar names: an upstream that treats `_` as `-` would read a
 /// framing field that this proxy ignores (row A2). Letter case is ignored. Returns false for the framing
 /// fields themselves.
-bool is_lookalike(std::string_view name);
+inline bool is_lookalike(std::string_view name) {
+  // Every field of every head is asked, and few names have one of these lengths.
+  return (name.size() == kContentLength.size() || name.size() == kTransferEncoding.size()) &&
+         spells_framing_field_with_underscore(name);
+}
 
 /// Reads a request head as parse_request does, but without the check by Beast (see beast_check.hpp).
 Parsed guard_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
