@@ -14,9 +14,11 @@ bool is_ordinary(std::string_view option) {
   return false;
 }
 
-/// Returns true for fields that Connection must not remove, because later recipients need them (row J1,
-/// CVE-2026-26365).
-bool is_end_to_end(std::string_view name) {
+}  // namespace
+
+// Returns true for fields that Connection must not remove, because later recipients need them (row J1,
+// CVE-2026-26365).
+bool NamedByConnection::is_end_to_end(std::string_view name) {
   for (const std::string_view prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (ascii::starts_with(name, prefix)) return true;
   }
@@ -37,8 +39,6 @@ bool is_end_to_end(std::string_view name) {
   return false;
 }
 
-}  // namespace
-
 NamedByConnection::NamedByConnection(const std::vector<FieldLine>& fields) {
   for (const FieldLine& field : fields) {
     if (field.id != FieldId::connection) continue;
@@ -48,9 +48,5 @@ NamedByConnection::NamedByConnection(const std::vector<FieldLine>& fields) {
   }
   names_.sort();
 }
-
-bool NamedByConnection::lists(std::string_view name) const { return !names_.empty() && names_.has(name); }
-
-bool NamedByConnection::removes(std::string_view name) const { return lists(name) && !is_end_to_end(name); }
 
 }  // namespace reprise::http

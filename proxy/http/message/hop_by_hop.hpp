@@ -16,12 +16,17 @@ class NamedByConnection {
   explicit NamedByConnection(const std::vector<FieldLine>& fields);
 
   /// Returns true if Connection names that field. Always false for common options such as `close`.
-  bool lists(std::string_view name) const;
+  bool lists(std::string_view name) const { return !names_.empty() && names_.has(name); }
   /// Returns true if that field must be removed because Connection names it. Always false for end-to-end
   /// fields that Connection must not name: framing, routing, credentials, caching.
-  bool removes(std::string_view name) const;
+  bool removes(std::string_view name) const {
+    // Asked for every field of every message; Connection rarely names one.
+    return !names_.empty() && names_.has(name) && !is_end_to_end(name);
+  }
 
  private:
+  static bool is_end_to_end(std::string_view name);
+
   TokenSet names_;
 };
 
