@@ -11,14 +11,14 @@ std::size_t StreamWindow::pass_on() {
 }
 
 StreamWindow::Change StreamWindow::reopen(std::size_t bytes, StreamMemory& memory) {
-  const bool is_long = passed_ >= least / 2;
+  const bool is_long = passed_ >= least_ / 2;
   if (!is_long) return {0, bytes};
   if (!memory.is_used_up()) {
     const Change change = enlarge(memory);
     return {change.by, change.consumed + bytes};
   }
   if (!std::exchange(is_slowed_down_, true)) memory.note_limit();
-  const std::size_t kept = std::min<std::size_t>(bytes, size_ - least);
+  const std::size_t kept = std::min<std::size_t>(bytes, size_ - least_);
   size_ -= kept;
   withheld_ += kept;
   return {-static_cast<std::int64_t>(kept), bytes - kept};
@@ -37,7 +37,7 @@ StreamWindow::Change StreamWindow::enlarge(StreamMemory& memory) {
 }
 
 std::int64_t StreamWindow::recount(std::size_t arrived, bool receives) {
-  const std::size_t added = receives ? size_ - least : 0;
+  const std::size_t added = receives ? size_ - least_ : 0;
   const std::uint64_t bytes = std::max(arrived + taken_, added);
   return static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(std::exchange(counted_, bytes));
 }

@@ -8,12 +8,18 @@
 
 namespace reprise::http {
 
-/// Decides how many bytes an upstream may send on a stream before the proxy has passed on any.
+/// Decides how many bytes the peer may send on a stream before the proxy has passed on any.
 class StreamWindow {
  public:
-  /// The window with which each stream begins, and which it always keeps, so that each stream makes progress.
+  /// The window with which each stream towards an upstream begins, and which it always keeps, so that each
+  /// stream makes progress.
   static constexpr std::uint32_t least = 16 * 1024;
+  /// The same for a stream of a client: the window that a client assumes before it has read the SETTINGS (RFC
+  /// 9113 6.9.2). A smaller one would become negative there, which some clients cannot handle.
+  static constexpr std::uint32_t least_of_client = 65'535;
   static constexpr std::uint32_t most = 256 * 1024;
+
+  explicit StreamWindow(std::uint32_t least_bytes) : least_(least_bytes), size_(least_bytes) {}
 
   /// What libnghttp2 must be notified of: first the change of the window, then the bytes that were consumed.
   struct Change {
@@ -28,7 +34,7 @@ class StreamWindow {
   /// Counts the bytes that the owner has taken as passed on. Returns their number.
   std::size_t pass_on();
   /// Reopens the window by bytes that were passed on. At the limit of the memory, a window that is larger
-  /// than `least` becomes smaller instead. Otherwise the window of a long response becomes larger.
+  /// than the least one becomes smaller instead. Otherwise the window of a long response becomes larger.
   Change reopen(std::size_t bytes, StreamMemory&);
   /// Enlarges the window as far as the memory allows.
   Change enlarge(StreamMemory&);
@@ -40,7 +46,8 @@ class StreamWindow {
   std::uint64_t counted() const { return counted_; }
 
  private:
-  std::size_t size_ = least;
+  std::size_t least_;
+  std::size_t size_;
   std::size_t withheld_ = 0;     ///< bytes that were passed on, and by which the window was not reopened
   std::size_t taken_ = 0;        ///< bytes that the owner has taken and not passed on yet
   std::uint64_t passed_ = 0;     ///< bytes that the owner has passed on

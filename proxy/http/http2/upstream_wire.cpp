@@ -9,7 +9,8 @@
 
 namespace reprise::http {
 
-UpstreamWire::UpstreamWire(const HeadLimits& limits, StreamMemory& memory) : Wire(memory), limits_(limits) {
+UpstreamWire::UpstreamWire(const HeadLimits& limits, StreamMemory& memory)
+    : Wire(Role::client, memory), limits_(limits) {
   const std::array<nghttp2_settings_entry, 3> settings = {
       {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, StreamWindow::least},
@@ -64,6 +65,7 @@ StreamId UpstreamWire::open(const FieldBlock& head, bool whole) {
                                              whole ? nullptr : &body, nullptr);
   expect(id);
   add_stream(id);
+  ++stream(id).unframed_heads;
   ++active_;
   return id;
 }

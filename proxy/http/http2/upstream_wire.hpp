@@ -24,7 +24,7 @@ class UpstreamWire final : public Wire {
 
  private:
   void begin_block(StreamId) override;
-  void add_field(std::string_view name, std::string_view value) override { block_.add(name, value); }
+  void add_field(std::string_view name, std::string_view value, bool) override { block_.add(name, value); }
   void refuse_field(std::string_view name, std::string_view value) override { block_.refuse(name, value); }
   void end_block(StreamId, bool ends) override;
   void take_settings() override { ready_ = true; }

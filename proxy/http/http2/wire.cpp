@@ -21,6 +21,7 @@ constexpr std::size_t output_bytes = 64 * 1024;
 constexpr std::size_t hpack_table_bytes = 4096;
 // Longest head that can be sent. The limits of the listener are lower.
 constexpr std::size_t sent_head_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t unlimited = std::uint64_t{1} << 62U;
 
 Http2Code code_of(std::uint32_t code) { return static_cast<Http2Code>(code); }
 
@@ -52,9 +53,11 @@ struct Wire::Callbacks {
   }
 
   static int on_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf* name,
-                       nghttp2_rcbuf* value, std::uint8_t, void* user) {
+                       nghttp2_rcbuf* value, std::uint8_t flags, void* user) {
     Wire& self = wire(user);
-    if (self.session_->decoding == frame->hd.stream_id) self.add_field(view_of(name), view_of(value));
+    const bool never_indexed = (flags & NGHTTP2_NV_FLAG_NO_INDEX) != 0;
+    if (self.session_->decoding == frame->hd.stream_id)
+      self.add_field(view_of(name), view_of(value), never_indexed);
     return 0;
   }
 
@@ -73,6 +76,9 @@ struct Wire::Callbacks {
     switch (frame->hd.type) {
       case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) self.take_settings();
+        break;
+      case NGHTTP2_PING:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) self.take_ping_ack();
         break;
       case NGHTTP2_GOAWAY:
         self.goaway_ = code_of(frame->goaway.error_code);
@@ -93,6 +99,15 @@ struct Wire::Callbacks {
         break;
       default: break;
     }
+    return 0;
+  }
+
+  // Called instead of on_frame if the library finds a header block malformed. It resets the stream itself.
+  static int on_invalid_frame(nghttp2_session*, const nghttp2_frame* frame, int, void* user) {
+    Wire& self = wire(user);
+    if (frame->hd.type != NGHTTP2_HEADERS || self.session_->decoding != frame->hd.stream_id) return 0;
+    self.session_->decoding = 0;
+    self.refuse_block(frame->hd.stream_id);
     return 0;
   }
 
@@ -133,12 +148,16 @@ struct Wire::Callbacks {
     if (frame->hd.type != NGHTTP2_HEADERS) return 0;
     self.session_->framing = frame->hd.stream_id;
     Stream* const stream = self.find(frame->hd.stream_id);
-    if (stream != nullptr && !stream->begin) stream->begin = self.framed_;
+    if (stream == nullptr) return 0;
+    if (!stream->begin) stream->begin = self.framed_;
+    if (stream->unframed_heads > 0) --stream->unframed_heads;
     return 0;
   }
 
   static int after_frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     const bool carries = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
+    if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed();
+    if (frame->hd.type == NGHTTP2_GOAWAY) wire(user).goaway_framed();
     if (!carries || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     if (Stream* const stream = wire(user).find(frame->hd.stream_id)) stream->ended = true;
     return 0;
@@ -151,6 +170,7 @@ struct Wire::Callbacks {
     nghttp2_session_callbacks_set_on_header_callback2(set, on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(set, on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(set, on_frame);
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(set, on_invalid_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(set, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(set, on_close);
     nghttp2_session_callbacks_set_before_frame_send_callback(set, before_frame);
@@ -185,7 +205,10 @@ ssize_t Wire::read_piece(nghttp2_session* session, StreamId id, std::uint8_t* in
   return static_cast<ssize_t>(bytes);
 }
 
-Wire::Wire(StreamMemory& memory) : session_(std::make_unique<Session>()), memory_(memory) {
+Wire::Wire(Role role, StreamMemory& memory)
+    : least_window_(role == Role::client ? StreamWindow::least : StreamWindow::least_of_client),
+      session_(std::make_unique<Session>()),
+      memory_(memory) {
   const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)> callbacks(
       Callbacks::make(), nghttp2_session_callbacks_del);
   nghttp2_option* made = nullptr;
@@ -195,7 +218,10 @@ Wire::Wire(StreamMemory& memory) : session_(std::make_unique<Session>()), memory
   nghttp2_option_set_no_closed_streams(made, 1);
   nghttp2_option_set_max_deflate_dynamic_table_size(made, hpack_table_bytes);
   nghttp2_option_set_max_send_header_block_length(made, sent_head_bytes);
-  expect(nghttp2_session_client_new2(&session_->handle, callbacks.get(), this, made));
+  // The derived class counts the resets, together with those that it sends (row M92).
+  nghttp2_option_set_stream_reset_rate_limit(made, unlimited, unlimited);
+  const auto make = role == Role::client ? nghttp2_session_client_new2 : nghttp2_session_server_new2;
+  expect(make(&session_->handle, callbacks.get(), this, made));
 }
 
 void Wire::begin(std::span<const nghttp2_settings_entry> settings) {
@@ -213,7 +239,7 @@ Wire::Stream* Wire::find(StreamId id) {
   return place == streams_.end() ? nullptr : place->second.get();
 }
 
-void Wire::add_stream(StreamId id) { streams_.emplace(id, std::make_unique<Stream>()); }
+void Wire::add_stream(StreamId id) { streams_.emplace(id, std::make_unique<Stream>(least_window_)); }
 
 const Wire::Stream& Wire::stream(StreamId id) const {
   const auto place = streams_.find(id);
@@ -258,7 +284,7 @@ void Wire::fail_connection(const Http2Failure& failure) {
 
 void Wire::fail_and_reset(StreamId id, const Http2Failure& failure) {
   fail(id, failure);
-  resets_.emplace_back(id, failure.code);
+  reset_later(id, failure.code);
 }
 
 void Wire::end_message(StreamId id) {
@@ -276,13 +302,27 @@ void Wire::receive(std::string_view bytes) {
       nghttp2_session_mem_recv(session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   settle();
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+  if (taken == NGHTTP2_ERR_FLOODED) return note_unread_acks();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {}))
+  for (const auto& [id, code] : std::exchange(resets_, {})) {
+    own_reset();
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
+  }
+}
+
+void Wire::go_away(Http2Code code) {
+  const StreamId last = nghttp2_session_get_last_proc_stream_id(session_->handle);
+  expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
+                               nullptr, 0));
 }
 
 void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
+
+void Wire::input_ended() {
+  for (const auto& [id, stream] : streams_) fail(id, {Http2Failure::Kind::closed, Http2Code::no_error, {}});
+  settle();
+}
 
 void Wire::resume(StreamId id, Stream& stream) {
   // The stream may have ended meanwhile; then there is nothing to resume.
@@ -313,7 +353,8 @@ void Wire::stop_sending(StreamId id) {
 
 bool Wire::taken(StreamId id) const {
   const Stream& stream = this->stream(id);
-  return stream.begin && stream.piece.empty() && (!stream.last || stream.ended) && stream.end <= written_;
+  return stream.unframed_heads == 0 && stream.piece.empty() && (!stream.last || stream.ended) &&
+         stream.end <= written_;
 }
 
 bool Wire::closed(StreamId id) const { return stream(id).closed; }
@@ -378,18 +419,27 @@ void Wire::settle() {
   if (uncounted_ != 0) memory_.add(std::exchange(uncounted_, 0));
 }
 
-void Wire::release(StreamId id) {
+void Wire::release(StreamId id, Http2Code code) {
   const Stream& stream = this->stream(id);
   uncounted_ -= static_cast<std::int64_t>(stream.window.counted());
   settle();
   if (!stream.closed && !failure_)
-    expect(nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL));
+    expect(
+        nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
   streams_.erase(id);
 }
 
+void Wire::reset_all(Http2Code code) {
+  if (failure_) return;
+  for (const auto& [id, stream] : streams_) {
+    if (!stream->closed)
+      expect(nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id,
+                                       static_cast<std::uint32_t>(code)));
+  }
+}
+
 void Wire::say_goodbye() {
-  if (!failure_)
-    expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, nullptr, 0));
+  if (!failure_) go_away(Http2Code::no_error);
 }
 
 std::string_view Wire::output() {

@@ -45,6 +45,8 @@ struct Http2Message {
   std::string heads;                    ///< complete heads as HTTP/1 text: interim heads, then the final one
   std::string body;                     ///< bytes of the body
   std::string trailers;                 ///< trailer lines, each with its CRLF
+  std::string never_indexed;            ///< names of the fields that arrived as never-indexed, as a list
+  std::optional<Rejection> too_large;   ///< why a request's head is too large; `heads` is then empty
   bool ended = false;                   ///< the message is complete: END_STREAM, and all of Content-Length
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`
 };
@@ -71,6 +73,8 @@ class Wire {
   void receive(std::string_view bytes);
   /// Fails every open stream, because the connection has ended.
   void connection_ended();
+  /// Fails every stream whose message is not complete, because the peer has closed its sending side.
+  void input_ended();
   /// Returns the streams that have changed since the last call. A stream changes if a part of the peer's
   /// message arrives, if the stream ends, or if bytes of the own message become part of `output`.
   std::vector<StreamId> take_changed();
@@ -113,8 +117,10 @@ class Wire {
   /// Reports that all bytes that `take_body` has returned were passed on. Reopens the stream's window by as
   /// many bytes, unless the limit of the memory is reached and the window is larger than the least one.
   void passed_on(StreamId);
-  /// Removes the stream. Resets the stream with CANCEL unless it is complete on both sides (row M66).
-  void release(StreamId);
+  /// Removes the stream. Resets the stream with `code` unless it is complete on both sides.
+  void release(StreamId, Http2Code code = Http2Code::cancel);
+  /// Resets every open stream.
+  void reset_all(Http2Code code);
   /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
   void say_goodbye();
 
@@ -131,6 +137,7 @@ class Wire {
     Http2Message message;
     std::string_view piece;              ///< bytes of the own message's body that are not framed yet
     std::string trailers;                ///< trailer lines of the own message
+    std::size_t unframed_heads = 0;      ///< heads that are queued and not framed
     bool last = false;                   ///< no piece follows `piece`
     bool ended = false;                  ///< END_STREAM of the own message was framed
     bool deferred = false;               ///< libnghttp2 waits for the next piece
@@ -144,11 +151,15 @@ class Wire {
     Interims interims;                   ///< the interim heads that have arrived
     StreamWindow window;
 
+    explicit Stream(std::uint32_t least_window) : window(least_window) {}
+
     bool receives() const { return !closed && !message.ended && !message.failure; }
   };
 
-  /// Begins a session that opens streams. `memory`: allows larger windows of streams.
-  explicit Wire(StreamMemory& memory);
+  enum class Role : std::uint8_t { client, server };
+
+  /// `memory`: allows larger windows of streams.
+  Wire(Role, StreamMemory& memory);
   virtual ~Wire();
 
   nghttp2_session* library() const { return session_->handle; }
@@ -158,10 +169,17 @@ class Wire {
   void add_stream(StreamId);
   /// Queues the first frames: SETTINGS, and the window of the connection.
   void begin(std::span<const nghttp2_settings_entry>);
+  bool memory_is_used_up() const { return memory_.is_used_up(); }
   void touch(StreamId, Stream&);
   void fail(StreamId, const Http2Failure&);
   /// Fails the stream, and resets it with the failure's code once the input was processed.
   void fail_and_reset(StreamId, const Http2Failure&);
+  /// Queues GOAWAY. With an error code, the connection fails when it is framed.
+  void go_away(Http2Code);
+  /// Returns the bytes that were framed and not written.
+  std::string& unwritten() { return out_; }
+  /// Resets a stream once the input was processed.
+  void reset_later(StreamId id, Http2Code code) { resets_.emplace_back(id, code); }
   /// Fails every stream with a higher id.
   void fail_above(StreamId last, const Http2Failure&);
   void fail_connection(const Http2Failure&);
@@ -173,13 +191,25 @@ class Wire {
  private:
   /// Hooks of the derived class, called while input is processed. They must not submit frames.
   virtual void begin_block(StreamId) = 0;
-  virtual void add_field(std::string_view name, std::string_view value) = 0;
+  /// `never_indexed`: the field must not be compressed on the next hop either (RFC 7541 6.2.3).
+  virtual void add_field(std::string_view name, std::string_view value, bool never_indexed) = 0;
   virtual void refuse_field(std::string_view name, std::string_view value) = 0;
   /// `ends`: END_STREAM follows the block.
   virtual void end_block(StreamId, bool ends) = 0;
   virtual void take_settings() {}
   virtual void take_goaway(StreamId /*last*/, Http2Code /*code*/) {}
+  virtual void take_ping_ack() {}
+  /// The library has found the block malformed. `end_block` is not called, and the stream is reset.
+  virtual void refuse_block(StreamId) {}
+  /// libnghttp2 no longer counts a stream as open.
   virtual void stream_closed() {}
+  /// More than 1,000 acknowledgements of SETTINGS and PING wait to be written. The connection must end.
+  virtual void note_unread_acks() { go_away(Http2Code::enhance_your_calm); }
+  /// An own DATA or GOAWAY frame was framed.
+  virtual void data_framed() {}
+  virtual void goaway_framed() {}
+  /// The stream is reset because of what has arrived.
+  virtual void own_reset() {}
 
   struct Callbacks;
   struct Session {
@@ -199,6 +229,7 @@ class Wire {
   void change_window(StreamId, Stream&, const StreamWindow::Change&);
   void settle();
 
+  const std::uint32_t least_window_;
   std::unique_ptr<Session> session_;
   StreamMemory& memory_;
   std::int64_t uncounted_ = 0;  ///< change of the held bytes that `memory_` does not know yet

@@ -38,4 +38,13 @@ constexpr std::string_view word(Http2Code code) {
   return names_of<Http2Code>[static_cast<std::size_t>(listed(code))];
 }
 
+/// What a client has sent too much of, so that its HTTP/2 connection was ended: the label of
+/// `reprise_http2_floods_total{kind}`.
+enum class Http2Flood : std::uint8_t {
+  resets,        // streams that were reset by either side, or refused (row M92)
+  empty_frames,  // frames that move no data (row M93)
+  unread_acks,   // acknowledgements that the client does not read (row M94)
+  header_block,  // frames or bytes of one header block (row M95)
+};
+
 }  // namespace reprise::policy

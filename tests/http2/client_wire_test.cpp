@@ -1,0 +1,358 @@
+// Tests ClientWire by transcripts of frames: which requests begin, what is refused, and what a response
+// becomes.
+#include "proxy/http/http2/client_wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/http/http2/response_fields.hpp"
+#include "tests/support/http2_frames.hpp"
+
+namespace reprise::http {
+
+using policy::Http2Flood;
+
+namespace {
+
+using namespace play;
+using policy::Instant;
+
+constexpr std::string_view client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const FieldList get_fields = {
+    {":method", "GET"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
+const FieldList post_fields = {
+    {":method", "POST"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
+
+class ClientWireTest : public ::testing::Test {
+ protected:
+  ClientWireTest() { receive(std::string(client_preface) + settings()); }
+
+  void receive(std::string_view bytes) { wire.receive(bytes, now); }
+  std::vector<Frame> flush() {
+    std::vector<Frame> frames;
+    for (;;) {
+      const std::string_view bytes = wire.output();
+      if (bytes.empty()) break;
+      reader.feed(bytes);
+      wire.written(bytes.size());
+    }
+    for (Frame frame; reader.next(frame);) frames.push_back(frame);
+    return frames;
+  }
+  /// Returns the frames of that type that the wire has to write.
+  std::vector<Frame> flush(FrameType type) {
+    std::vector<Frame> some = flush();
+    std::erase_if(some, [type](const Frame& frame) { return frame.type != type; });
+    return some;
+  }
+  void respond(StreamId id, std::string_view head, bool whole) {
+    write_response_fields(head, block);
+    wire.respond(id, block, whole);
+  }
+
+  StreamMemory memory{1 << 20};
+  ClientWire wire{TargetForm::origin, {{}, 2}, memory};
+  FrameReader reader;
+  FieldBlock block;
+  Instant now{std::chrono::hours(1)};
+};
+
+TEST_F(ClientWireTest, M99_settings_announce_the_limit_of_streams) {
+  const std::vector<Frame> frames = flush();
+  ASSERT_FALSE(frames.empty());
+  EXPECT_EQ(frames[0].type, FrameType::settings);
+  EXPECT_EQ(frames[0].payload.substr(0, 6), big_endian(3, 2) + big_endian(2, 4));
+}
+
+TEST_F(ClientWireTest, request_without_a_body_begins_with_its_head) {
+  receive(headers(1, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1});
+  EXPECT_EQ(wire.message(1).heads, "GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n");
+  EXPECT_TRUE(wire.message(1).ended);
+  EXPECT_TRUE(wire.take_begun().empty());
+}
+
+TEST_F(ClientWireTest, body_and_trailers_follow_the_head) {
+  receive(headers(1, post_fields) + data(1, "abc") + headers(1, {{"x-sum", "7"}}, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1});
+  EXPECT_EQ(wire.take_body(1), "abc");
+  EXPECT_EQ(wire.message(1).trailers, "x-sum: 7\r\n");
+  EXPECT_TRUE(wire.message(1).ended);
+}
+
+// httpx sends empty frames without end if its window becomes negative.
+TEST_F(ClientWireTest, M104_settings_do_not_make_the_window_of_a_client_smaller) {
+  for (const Frame& sent : flush(FrameType::settings)) {
+    for (std::size_t at = 0; at < sent.payload.size(); at += 6)
+      EXPECT_NE(read_big_endian(sent.payload.substr(at, 2)), 4U) << "SETTINGS_INITIAL_WINDOW_SIZE";
+  }
+  receive(headers(1, post_fields));
+  wire.take_begun();
+  const std::string piece(16'384, 'x');
+  for (int i = 0; i < 3; ++i) receive(data(1, piece));
+  receive(data(1, std::string(16'383, 'x')));
+  EXPECT_EQ(wire.take_body(1).size(), 65'535U);
+  receive(data(1, "x"));
+  EXPECT_EQ(flush(FrameType::rst_stream).size(), 1U) << "more than the window allows";
+}
+
+TEST_F(ClientWireTest, response_becomes_frames) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\n", false);
+  wire.send(1, "abc");
+  wire.end(1, {});
+  flush(FrameType::settings);
+  EXPECT_TRUE(wire.taken(1));
+  EXPECT_TRUE(wire.closed(1));
+  wire.release(1, Http2Code::no_error);
+  EXPECT_EQ(wire.open_streams(), 0U);
+  EXPECT_TRUE(flush(FrameType::rst_stream).empty());
+}
+
+TEST_F(ClientWireTest, M37_interim_heads_precede_the_final_one) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  flush();
+  write_response_fields("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", block);
+  wire.send_interim(1, block);
+  respond(1, "HTTP/1.1 204 No Content\r\n\r\n", true);
+  const std::vector<Frame> heads = flush(FrameType::headers);
+  ASSERT_EQ(heads.size(), 2U);
+  EXPECT_EQ(reader.fields(heads[0]), (FieldList{{":status", "103"}, {"link", "</x>"}}));
+  EXPECT_EQ(heads[0].flags & end_stream, 0U);
+  EXPECT_EQ(heads[1].flags & end_stream, end_stream);
+}
+
+TEST_F(ClientWireTest, M41_request_that_is_not_complete_is_reset_with_no_error_after_the_response) {
+  receive(headers(1, post_fields));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n", true);
+  flush();
+  wire.release(1, Http2Code::no_error);
+  const std::vector<Frame> resets = flush(FrameType::rst_stream);
+  ASSERT_EQ(resets.size(), 1U);
+  EXPECT_EQ(read_big_endian(resets[0].payload), 0U);
+}
+
+TEST_F(ClientWireTest, M51_malformed_head_resets_its_stream_and_never_begins) {
+  receive(headers(1, {{":method", "GET"}, {":scheme", "http"}, {":path", "/x y"}, {":authority", "a.test"}},
+                  end_stream) +
+          headers(3, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{3});
+  EXPECT_EQ(wire.take_malformed().size(), 1U);
+  const std::vector<Frame> resets = flush(FrameType::rst_stream);
+  ASSERT_EQ(resets.size(), 1U);
+  EXPECT_EQ(resets[0].stream, 1);
+  EXPECT_EQ(read_big_endian(resets[0].payload), static_cast<std::uint32_t>(Http2Code::protocol_error));
+}
+
+TEST_F(ClientWireTest, M51_head_that_only_the_library_finds_malformed_is_counted_too) {
+  receive(headers(1, {{":method", "GET"}, {":scheme", "http"}, {":authority", "a.test"}}, end_stream));
+  EXPECT_TRUE(wire.take_begun().empty());
+  EXPECT_EQ(wire.take_malformed().size(), 1U);
+  EXPECT_EQ(flush(FrameType::rst_stream).size(), 1U);
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M116_stream_with_a_lower_id_than_another_ends_the_connection) {
+  receive(headers(5, get_fields, end_stream));
+  receive(headers(3, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{5});
+  flush();
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::protocol_error);
+}
+
+TEST_F(ClientWireTest, M116_frame_for_a_stream_that_the_client_has_ended_ends_the_connection) {
+  for (const std::string& late : {data(1, "x"), headers(1, get_fields, end_stream)}) {
+    StreamMemory own{1 << 20};
+    ClientWire ended{TargetForm::origin, {{}, 2}, own};
+    ended.receive(std::string(client_preface) + settings() + headers(1, get_fields) + rst_stream(1, 8) + late,
+                  now);
+    ended.output();
+    ASSERT_TRUE(ended.failure());
+    EXPECT_EQ(ended.failure()->code, Http2Code::stream_closed);
+  }
+}
+
+TEST_F(ClientWireTest, M116_frame_for_a_closed_stream_ends_the_connection) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 204 No Content\r\n\r\n", true);
+  flush();
+  wire.release(1, Http2Code::no_error);
+  receive(data(1, "x"));
+  flush();
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::stream_closed);
+}
+
+TEST_F(ClientWireTest, M52_data_after_the_end_never_becomes_part_of_a_request) {
+  receive(headers(1, get_fields, end_stream) + data(1, "x") + headers(3, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1});
+  EXPECT_TRUE(wire.take_body(1).empty());
+  flush();
+  ASSERT_TRUE(wire.failure()) << "libnghttp2 ends the connection, which RFC 9113 5.4.2 allows";
+  EXPECT_EQ(wire.failure()->code, Http2Code::stream_closed);
+}
+
+TEST_F(ClientWireTest, M92_stream_that_depends_on_itself_ends_the_connection) {
+  receive(frame(FrameType::priority, 0, 1, big_endian(3, 4) + "x"));
+  EXPECT_FALSE(wire.failure());
+  const std::string itself = frame(FrameType::priority, 0, 3, big_endian(3, 4) + "x");
+  for (const char byte : itself) receive(std::string_view(&byte, 1));
+  flush();
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::protocol_error);
+}
+
+TEST_F(ClientWireTest, M116_priority_without_a_stream_ends_the_connection) {
+  receive(frame(FrameType::priority, 0, 0, big_endian(3, 4) + "x"));
+  flush();
+  EXPECT_TRUE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M41_trailers_for_a_stream_that_was_reset_are_ignored) {
+  receive(headers(1, post_fields));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n", true);
+  flush();
+  wire.release(1, Http2Code::no_error);
+  flush();
+  receive(headers(1, {{"x-sum", "7"}}, end_stream) + headers(3, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{3});
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M92_stream_that_is_reset_in_the_same_input_does_not_begin) {
+  receive(headers(1, get_fields, end_stream) + rst_stream(1, 8));
+  EXPECT_TRUE(wire.take_begun().empty());
+  EXPECT_EQ(wire.open_streams(), 0U);
+}
+
+TEST_F(ClientWireTest, M92_too_many_resets_end_the_connection) {
+  for (int i = 0; i < 1001; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, get_fields, end_stream) + rst_stream(id, 8));
+    wire.take_begun();
+  }
+  flush();
+  EXPECT_EQ(wire.flood(), Http2Flood::resets);
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
+}
+
+TEST_F(ClientWireTest, M92_resets_at_the_allowed_rate_never_end_the_connection) {
+  for (int i = 0; i < 3000; ++i) {
+    const StreamId id = 2 * i + 1;
+    now += std::chrono::milliseconds(31);
+    receive(headers(id, get_fields, end_stream) + rst_stream(id, 8));
+    wire.take_begun();
+    flush();
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M93_too_many_pings_end_the_connection) {
+  for (int i = 0; i < 2001; ++i) {
+    receive(frame(FrameType::ping, 0, 0, "12345678"));
+    flush();
+  }
+  EXPECT_EQ(wire.flood(), Http2Flood::empty_frames);
+  EXPECT_TRUE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M94_acknowledgements_that_are_not_read_end_the_connection) {
+  std::string pings;
+  for (int i = 0; i < 1100; ++i) pings += frame(FrameType::ping, 0, 0, "12345678");
+  receive(pings);
+  EXPECT_EQ(wire.flood(), Http2Flood::unread_acks);
+  flush();
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
+}
+
+TEST_F(ClientWireTest, M93_window_updates_of_a_long_download_are_not_a_flood) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+  const std::string piece(16'384, 'x');
+  for (int i = 0; i < 5000; ++i) {
+    if (wire.taken(1)) wire.send(1, piece);
+    flush();
+    receive(window_update(1, 16'384) + window_update(0, 16'384));
+    flush();
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M99_stream_above_the_limit_is_refused_and_the_connection_goes_on) {
+  receive(frame(FrameType::settings, ack, 0, ""));
+  receive(headers(1, get_fields, end_stream) + headers(3, get_fields, end_stream) +
+          headers(5, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), (std::vector<StreamId>{1, 3}));
+  const std::vector<Frame> resets = flush(FrameType::rst_stream);
+  ASSERT_EQ(resets.size(), 1U);
+  EXPECT_EQ(resets[0].stream, 5);
+  EXPECT_EQ(read_big_endian(resets[0].payload), static_cast<std::uint32_t>(Http2Code::refused_stream));
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M95_header_block_of_too_many_frames_ends_the_connection) {
+  const std::string block = header_block(get_fields);
+  receive(frame(FrameType::headers, end_stream, 1, block.substr(0, 1)));
+  for (int i = 0; i < 9; ++i) receive(frame(FrameType::continuation, 0, 1, ""));
+  flush();
+  EXPECT_EQ(wire.flood(), Http2Flood::header_block);
+  EXPECT_TRUE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M103_stream_is_refused_while_the_memory_is_used_up) {
+  memory.add(1 << 20);
+  receive(headers(1, get_fields, end_stream));
+  EXPECT_TRUE(wire.take_begun().empty());
+  const std::vector<Frame> resets = flush(FrameType::rst_stream);
+  ASSERT_EQ(resets.size(), 1U);
+  EXPECT_EQ(read_big_endian(resets[0].payload), static_cast<std::uint32_t>(Http2Code::refused_stream));
+  memory.add(-(1 << 20));
+  receive(headers(3, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{3});
+}
+
+TEST_F(ClientWireTest, M96_head_that_is_too_large_begins_without_a_head) {
+  FieldList fields = get_fields;
+  for (int i = 0; i < 300; ++i) fields.emplace_back("x-" + std::to_string(i), "v");
+  receive(headers(1, fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1});
+  EXPECT_EQ(wire.message(1).too_large, Rejection::too_many_fields);
+  EXPECT_TRUE(wire.message(1).heads.empty());
+}
+
+TEST_F(ClientWireTest, M64_goodbye_is_known_once_the_ping_is_acknowledged) {
+  flush();
+  wire.announce_goodbye();
+  const std::vector<Frame> frames = flush();
+  ASSERT_EQ(frames.size(), 2U);
+  EXPECT_EQ(frames[0].type, FrameType::goaway);
+  EXPECT_EQ(read_big_endian(frames[0].payload.substr(0, 4)), 0x7fffffffU);
+  EXPECT_EQ(frames[1].type, FrameType::ping);
+  EXPECT_FALSE(wire.goodbye_is_known());
+  receive(headers(1, get_fields, end_stream));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1}) << "the client did not know yet";
+  receive(frame(FrameType::ping, ack, 0, frames[1].payload));
+  EXPECT_TRUE(wire.goodbye_is_known());
+}
+
+TEST_F(ClientWireTest, M42_body_that_is_longer_than_its_length_resets_the_stream) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  receive(headers(1, fields));
+  wire.take_begun();
+  receive(data(1, "abc", end_stream));
+  EXPECT_EQ(flush(FrameType::rst_stream).size(), 1U);
+  ASSERT_TRUE(wire.message(1).failure);
+  EXPECT_FALSE(wire.message(1).ended);
+}
+
+}  // namespace
+}  // namespace reprise::http
