@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "proxy/forward/session/lingering_close.hpp"
 #include "proxy/http/message/ascii.hpp"
+#include "proxy/net/io/lingering_close.hpp"
 
 namespace reprise::forward {
 namespace {
@@ -19,16 +19,16 @@ bool looks_like_its_request(const http::RequestHead& head, std::string_view byte
 Task<Discarded> discard_body(const http::RequestHead& head, RequestBody& body, Duration rest) {
   body.release_held();
   const bool is_unsent = body.received() == 0;
-  Instant until = net::Tick::now() + (is_unsent ? rest : linger_time);
+  Instant until = net::Tick::now() + (is_unsent ? rest : net::linger_time);
   bool is_first = is_unsent;
   while (!body.complete()) {
     const Instant now = net::Tick::now();
     std::string_view piece;
-    const Duration patience = is_first ? rest : std::min<Duration>(linger_idle, until - now);
+    const Duration patience = is_first ? rest : std::min<Duration>(net::linger_idle, until - now);
     if (patience <= Duration::zero()) break;
     if (co_await body.next(patience, piece) != net::BodyStep::piece) break;
     if (is_first && looks_like_its_request(head, piece)) co_return Discarded::asked_again;
-    if (is_first) until = net::Tick::now() + linger_time;
+    if (is_first) until = net::Tick::now() + net::linger_time;
     is_first = false;
   }
   co_return body.complete() ? Discarded::whole : Discarded::unfinished;

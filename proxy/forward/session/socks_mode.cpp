@@ -1,9 +1,9 @@
 #include "proxy/forward/session/socks_mode.hpp"
 
-#include "proxy/forward/session/lingering_close.hpp"
 #include "proxy/forward/session/served_client.hpp"
 #include "proxy/forward/session/socks_greeting.hpp"
 #include "proxy/http/message/origin.hpp"
+#include "proxy/net/io/lingering_close.hpp"
 
 namespace reprise::forward {
 
@@ -25,7 +25,7 @@ class SocksMode final : public StreamListener {
     return refuse_socks(client.stream, cause, limit);
   }
   Task<void> close(ServedClient& client) const override {
-    return lingering_close(client.stream, client.buffer);
+    return net::lingering_close(client.stream, client.buffer);
   }
 
   void append_opened(std::string_view, std::string& out) const override { out.append(socks_success()); }

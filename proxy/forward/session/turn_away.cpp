@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "proxy/forward/exchange/deliver.hpp"
-#include "proxy/forward/session/lingering_close.hpp"
 #include "proxy/http/http1/reply.hpp"
+#include "proxy/net/io/lingering_close.hpp"
 
 namespace reprise::forward {
 
@@ -56,7 +56,7 @@ Task<void> turn_away_politely(Worker& worker, tcp::socket socket, const Listener
     net::Gather pieces;
     pieces.add(message);
     net::Buffer buffer;
-    if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer, std::chrono::seconds(2));
+    if (!stream.write_now(pieces)) co_await net::lingering_close(stream, buffer, std::chrono::seconds(2));
   }
 }
 

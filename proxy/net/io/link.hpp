@@ -62,6 +62,9 @@ class Link {
   virtual void cancel() = 0;
   /// Sends FIN. Reading continues.
   virtual void finish_sending() = 0;
+  /// Ends the sending because the bytes come from a connection that broke. By default a FIN, because a reset
+  /// would discard what the other side has not read yet (row G4).
+  virtual void break_sending() { finish_sending(); }
   virtual void close() = 0;
   /// Closes the link in such a way that the other side does not take the sent bytes for complete.
   virtual void cut() = 0;
@@ -99,6 +102,8 @@ class SecureLink : public Link {
   /// Returns why the certificate does not verify, as OpenSSL's static text. Empty if the certificate verifies
   /// or was not checked.
   virtual std::string_view why_unproved() const { return {}; }
+  /// Returns true if the two sides have agreed on HTTP/2 (ALPN). Call after the handshake.
+  virtual bool selected_http2() const { return false; }
   bool sealed() const override { return true; }
   Task<ErrorCode> connect(const tcp::endpoint&) final { co_return asio::error::already_connected; }
 };

@@ -229,6 +229,8 @@ bool Stream::seems_dead(Duration since) {
   return link_ != nullptr ? link_->seems_dead(since) : is_dead_peer(socket_.native_handle(), since);
 }
 
+void Stream::break_sending() { link_ != nullptr ? link_->break_sending() : finish_sending(); }
+
 void Stream::close() {
   if (link_ != nullptr) return link_->close();
   ErrorCode ignored;

@@ -134,6 +134,9 @@ class Stream final : public Cancellable {
   void end_writing();
   /// Sends FIN. Reading continues.
   void finish_sending();
+  /// Ends the sending because the bytes come from a connection that broke. A FIN, if the connection has no
+  /// better sign for it.
+  void break_sending();
   void close();
   /// Closes with RST, so that the other side does not take the sent bytes for complete.
   void cut();

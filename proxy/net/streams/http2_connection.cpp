@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/net/io/http2_error.hpp"
+#include "proxy/net/io/lingering_close.hpp"
 #include "proxy/net/streams/http2_stream.hpp"
 
 namespace reprise::net {
@@ -28,16 +29,24 @@ void Http2Connection::start(std::string_view early) {
 }
 
 Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
+  self->reads_ = true;
   while (!self->closed_) {
     // Borrows a read buffer only when bytes have arrived, so that idle connections hold no buffer.
     if (const ErrorCode error = co_await self->stream_->wait_readable()) {
-      self->fail(error);
+      self->fail(error, true);
       break;
     }
     const Block block(block_bytes);
     const auto [error, bytes] = co_await self->stream_->read_some(asio::buffer(block.data(), block.size()));
+    if (error == asio::error::eof && self->outlives_fin()) {
+      self->wire().input_ended();
+      self->wake_all();
+      self->changed();
+      self->reads_ = false;
+      break;
+    }
     if (error) {
-      self->fail(error);
+      self->fail(error, true);
       break;
     }
     self->receive({block.data(), bytes});
@@ -45,6 +54,11 @@ Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
     self->wake_changed();
     self->changed();
   }
+  if (!self->lingers_) co_return;
+  Buffer discarded;
+  co_await lingering_close(*self->stream_, discarded, self->linger());
+  self->lingers_ = false;
+  self->changed();
 }
 
 void Http2Connection::flush() {
@@ -64,7 +78,7 @@ bool Http2Connection::send_some() {
     std::size_t left = 0;
     for (const asio::const_buffer& part : pieces.parts()) left += part.size();
     wire().written(bytes.size() - left);
-    if (error) fail(error);
+    if (error) fail(error, true);
     if (error || left > 0) return closed_;
   }
 }
@@ -78,7 +92,7 @@ void Http2Connection::send_now() {
   if (closed_) return;
   wake_changed();
   // If the upstream violated the protocol, the connection fails only here: the GOAWAY has now been sent.
-  if (wire().failure()) fail(error_of(*wire().failure()));
+  if (wire().failure()) fail(error_of(*wire().failure()), false);
 }
 
 Task<void> Http2Connection::write_rest(std::shared_ptr<Http2Connection> self) {
@@ -86,20 +100,26 @@ Task<void> Http2Connection::write_rest(std::shared_ptr<Http2Connection> self) {
   self->writing_ = false;
   if (self->closed_) co_return;
   if (error) {
-    self->fail(error);
+    self->fail(error, true);
     co_return;
   }
   self->send_now();
   self->wake_all();
 }
 
-void Http2Connection::fail(const ErrorCode& error) {
+void Http2Connection::fail(const ErrorCode& error, bool by_peer) {
   if (closed_) return;
   closed_ = true;
   error_ = error;
   wire().connection_ended();
-  stream_->cancel();
-  stream_->close();
+  lingers_ = !by_peer && reads_ && linger() > Duration::zero();
+  if (lingers_) {
+    stream_->finish_sending();
+    stream_->end_read();
+  } else {
+    stream_->cancel();
+    stream_->close();
+  }
   wake_all();
   changed();
 }
@@ -109,7 +129,7 @@ void Http2Connection::close() {
   wire().say_goodbye();
   // What the kernel does not take now is not sent.
   if (!writing_) send_some();
-  fail(asio::error::operation_aborted);
+  fail(asio::error::operation_aborted, false);
 }
 
 void Http2Connection::wake_changed() {

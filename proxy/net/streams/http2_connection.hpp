@@ -26,6 +26,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   virtual ~Http2Connection();
 
   bool is_open() const { return !closed_; }
+  /// Returns true once the socket is closed. A client's connection may end before, see `linger`.
+  bool is_gone() const { return closed_ && !lingers_; }
   std::size_t open_streams() { return wire().open_streams(); }
   /// Returns the frames with an error code since the last call; nothing if there were none.
   std::optional<http::Http2CodesReceived> take_codes() { return wire().take_codes(); }
@@ -35,7 +37,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   /// Returns how many sent bytes the peer's host has not acknowledged. One system call.
   std::uint64_t unacknowledged() { return closed_ ? 0 : stream_->unacknowledged(); }
   asio::any_io_executor executor() { return stream_->executor(); }
-  /// Sends GOAWAY and closes. Open streams fail.
+  /// Sends GOAWAY and ends the connection. Open streams fail.
   void close();
 
  protected:
@@ -55,19 +57,28 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   /// Called after bytes were processed and the streams were woken, or after the connection has ended.
   virtual void changed() = 0;
 
+  /// Returns for how long, between two bytes, the peer's bytes are read and discarded after this side has
+  /// ended the connection; zero: not at all. Otherwise the peer's kernel may discard the last frames.
+  virtual Duration linger() const { return Duration::zero(); }
+  /// Returns true if the connection goes on after the peer's FIN.
+  virtual bool outlives_fin() { return false; }
+
   static Task<void> read(std::shared_ptr<Http2Connection>);
   static Task<void> write_rest(std::shared_ptr<Http2Connection>);
   bool send_some();
   void send_now();
-  void fail(const ErrorCode&);
+  /// `by_peer`: the connection cannot be used further, because the peer has ended it.
+  void fail(const ErrorCode&, bool by_peer);
   void wake_changed();
   void wake_all();
 
   std::unique_ptr<Stream> stream_;
   std::unordered_map<http::StreamId, Http2Stream*> streams_;
   ErrorCode error_;       ///< the error that ended the connection; set when `closed_` becomes true
+  bool reads_ = false;    ///< the peer may still send
   bool writing_ = false;  ///< `write_rest` runs
   bool closed_ = false;
+  bool lingers_ = false;  ///< `read` discards what the peer still sends
 };
 
 }  // namespace reprise::net

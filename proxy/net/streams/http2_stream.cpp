@@ -19,13 +19,13 @@ void Http2Stream::bind(http::StreamId id) {
   connection_->streams_.emplace(id, this);
 }
 
-void Http2Stream::forget() {
+void Http2Stream::forget(http::Http2Code code) {
   if (id_ == 0) return;
   sent_ = has_sent();
   sent_bytes_ = bytes_sent();
   trailers_ = message().trailers;
   connection_->streams_.erase(id_);
-  wire().release(id_);
+  wire().release(id_, code);
   flush();
   id_ = 0;
 }
@@ -58,11 +58,13 @@ void Http2Stream::wake() {
 }
 
 Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
+  const unsigned ended_waits = ended_send_waits_;
   std::uint64_t sent = bytes_sent();
   Instant due = policy::end_of(Tick::now(), idle);
   for (;;) {
     if (const ErrorCode failed = sending_error()) co_return failed;
     if (is_all_sent()) co_return ErrorCode();
+    if (ended_waits != ended_send_waits_) co_return asio::error::operation_aborted;
     if (bytes_sent() != sent) {
       sent = bytes_sent();
       due = policy::end_of(Tick::now(), idle);
@@ -74,6 +76,11 @@ Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
     }
     co_await taken_.until(due);
   }
+}
+
+void Http2Stream::end_send_wait() {
+  ++ended_send_waits_;
+  taken_.cancel();
 }
 
 void Http2Stream::stop_sending() {

@@ -49,8 +49,8 @@ class Http2Stream : public BodySource {
   http::Wire& wire() const { return connection_->wire(); }
   void flush() { connection_->flush(); }
   const http::Http2Message& message() const { return wire().message(id_); }
-  /// Ends the stream. Resets it unless both messages are complete.
-  void forget();
+  /// Ends the stream. Resets it with `code` unless both messages are complete.
+  void forget(http::Http2Code code = http::Http2Code::cancel);
   ErrorCode error() const;
   ErrorCode sending_error() const;
 
@@ -59,6 +59,8 @@ class Http2Stream : public BodySource {
   std::uint64_t bytes_sent() const { return id_ == 0 ? sent_bytes_ : wire().sent_bytes(id_); }
   /// Waits until everything is sent. Fails if no byte is accepted for `idle`.
   Task<ErrorCode> wait_until_sent(Duration idle);
+  /// Ends a pending `wait_until_sent` with operation_aborted. Later ones work.
+  void end_send_wait();
   /// Drops what is not framed, and lets every pending and later send fail.
   void stop_sending();
   void cancel_all();
@@ -90,6 +92,7 @@ class Http2Stream : public BodySource {
   void set_read_limit(Instant due);
   void remove_read_limit();
   bool take_read_limit_hit() { return std::exchange(limit_hit_, false) || send_limit_hit_; }
+  bool take_send_limit_hit() { return std::exchange(send_limit_hit_, false); }
   bool is_cancelled() const { return cancelled_; }
 
  private:
@@ -112,6 +115,7 @@ class Http2Stream : public BodySource {
   bool limit_hit_ = false;
   bool send_limit_hit_ =
       false;  ///< nothing was accepted for the idle time: the stream cannot be used further
+  unsigned ended_send_waits_ = 0;
   bool reading_ = false;
   bool read_ended_ = false;  ///< `end_read` was called during a read
   bool sending_ended_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/net/streams/count_codes.hpp"
+
 namespace reprise::net {
 namespace {
 
@@ -276,13 +278,7 @@ void Http2Set::changed(SharedConnection& connection) {
 }
 
 void Http2Set::count_codes(Http2UpstreamConnection& connection) {
-  const auto received = connection.take_codes();
-  if (!received) return;
-  for (std::size_t i = 0; i < policy::count_of<policy::Http2Code>; ++i) {
-    const auto code = static_cast<policy::Http2Code>(i);
-    pool_.metrics_.count_http2_goaways(telemetry::Http2Side::upstream, code, received->goaways[i]);
-    pool_.metrics_.count_http2_resets(telemetry::Http2Side::upstream, code, received->resets[i]);
-  }
+  net::count_codes(pool_.metrics_, telemetry::Http2Side::upstream, connection);
 }
 
 void Http2Set::retire_all() {

@@ -1,0 +1,168 @@
+#include "proxy/net/streams/http2_client_link.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "proxy/http/http1/parse.hpp"
+
+namespace reprise::net {
+
+namespace {
+
+constexpr std::size_t most_sent_at_once = 64 * 1024;
+constexpr std::string_view end_of_head = "\r\n\r\n";
+
+}  // namespace
+
+Http2ClientLink::Http2ClientLink(std::shared_ptr<Http2ClientConnection> connection, http::StreamId id)
+    : end_(std::move(connection), id) {
+  request_ = end_.take_head();
+}
+
+// Returns true if bytes are at hand, or nothing more comes. Sets `error` in the second case.
+bool Http2ClientLink::take_at_hand(ErrorCode& error) {
+  if (closed_) {
+    error = asio::error::operation_aborted;
+    return true;
+  }
+  if (!request_.empty() || !received_.empty()) return true;
+  const bool is_answered = left_ && finished_;
+  BodyStep step = BodyStep::end;
+  if (!is_answered && !end_.take_at_hand(step, received_)) return false;
+  if (is_answered || step == BodyStep::end) error = asio::error::eof;
+  return true;
+}
+
+Task<ErrorCode> Http2ClientLink::wait_readable() {
+  const unsigned cancels = cancels_;
+  ErrorCode error;
+  while (!take_at_hand(error)) {
+    const BodyStep step = co_await end_.next_until(Instant::max(), received_);
+    if (cancels != cancels_) co_return asio::error::operation_aborted;
+    if (step != BodyStep::piece && step != BodyStep::end) co_return asio::error::connection_reset;
+  }
+  co_return ErrorCode();
+}
+
+std::size_t Http2ClientLink::read_now(asio::mutable_buffer into, ErrorCode& error) {
+  if (!take_at_hand(error)) error = end_.failure() ? asio::error::connection_reset : asio::error::would_block;
+  if (error) return 0;
+  if (request_.empty()) {
+    const std::size_t bytes = asio::buffer_copy(into, asio::buffer(received_));
+    received_.remove_prefix(bytes);
+    return bytes;
+  }
+  const std::size_t bytes = asio::buffer_copy(into, asio::buffer(request_));
+  request_.erase(0, bytes);
+  return bytes;
+}
+
+ReadTask Http2ClientLink::read_some(asio::mutable_buffer into) {
+  ErrorCode error = co_await wait_readable();
+  std::size_t bytes = 0;
+  if (!error) bytes = read_now(into, error);
+  co_return std::tuple(error, bytes);
+}
+
+bool Http2ClientLink::is_sent(ErrorCode& error) {
+  if (is_sending_) is_sending_ = !end_.send_now(error);
+  return !is_sending_;
+}
+
+Task<ErrorCode> Http2ClientLink::wait_writable() {
+  ErrorCode error;
+  if (closed_ || is_sent(error)) co_return error;
+  co_return co_await end_.send_rest(policy::no_limit);
+}
+
+void Http2ClientLink::begin_response() {
+  http::ResponseHead head;
+  const http::HeadLimits limits;
+  const http::Parsed parsed = http::parse_response(response_, limits, "CONNECT", head);
+  assert(std::holds_alternative<http::Progress>(parsed));
+  if (head.status / 100 != 2)
+    left_ = head.framing.kind == http::Framing::Kind::length ? head.framing.length : 0;
+  end_.add_head(response_, false);
+  has_responded_ = true;
+}
+
+void Http2ClientLink::send_data(std::string_view bytes, ErrorCode& error) {
+  sending_ = bytes;
+  if (left_) *left_ -= std::min<std::uint64_t>(*left_, sending_.size());
+  if (!sending_.empty()) end_.add_piece(sending_);
+  if (left_ == 0U) {
+    end_.add_end({});
+    finished_ = true;
+  }
+  is_sending_ = !end_.send_now(error);
+}
+
+std::size_t Http2ClientLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
+  if (closed_ || finished_) error = asio::error::broken_pipe;
+  if (error || !is_sent(error)) {
+    if (!error) error = asio::error::would_block;
+    return 0;
+  }
+  std::string bytes;
+  for (const asio::const_buffer& part : parts) {
+    const std::size_t room = most_sent_at_once - std::min(most_sent_at_once, bytes.size());
+    bytes.append(static_cast<const char*>(part.data()), std::min(room, part.size()));
+  }
+  const std::size_t taken = bytes.size();
+  if (!has_responded_) {
+    response_ += bytes;
+    const std::size_t end = response_.find(end_of_head);
+    if (end == std::string::npos) return taken;
+    bytes = response_.substr(end + end_of_head.size());
+    response_.resize(end + end_of_head.size());
+    begin_response();
+  }
+  send_data(bytes, error);
+  return error ? 0 : taken;
+}
+
+void Http2ClientLink::cancel() {
+  ++cancels_;
+  end_.end_read();
+  end_.end_send_wait();
+}
+
+void Http2ClientLink::finish_sending() {
+  if (closed_ || finished_ || !has_responded_) return;
+  finished_ = true;
+  end_.add_end({});
+  ErrorCode ignored;
+  is_sending_ = !end_.send_now(ignored);
+}
+
+void Http2ClientLink::break_sending() {
+  broken_ = true;
+  ErrorCode error;
+  if (is_sent(error)) cut();
+}
+
+void Http2ClientLink::close() {
+  if (broken_) return cut();
+  if (closed_) return;
+  finish_sending();
+  cancel();
+  closed_ = true;
+  received_ = {};
+  end_.reset(finished_ ? http::Http2Code::no_error : http::Http2Code::cancel);
+}
+
+void Http2ClientLink::cut() {
+  if (closed_) return;
+  cancel();
+  closed_ = true;
+  received_ = {};
+  end_.reset(http::Http2Code::connect_error);
+}
+
+Unread Http2ClientLink::unread() {
+  ErrorCode error;
+  if (!take_at_hand(error)) return end_.failure() ? Unread::closed : Unread::nothing;
+  return error ? Unread::closed : Unread::bytes;
+}
+
+}  // namespace reprise::net

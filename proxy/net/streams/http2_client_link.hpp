@@ -1,0 +1,62 @@
+// A CONNECT stream of an HTTP/2 client as a connection of its own, so that all code for tunnels serves it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/net/io/link.hpp"
+#include "proxy/net/streams/http2_client_stream.hpp"
+
+namespace reprise::net {
+
+/// What is read begins with the request's head as HTTP/1 text, and goes on with the DATA of the stream;
+/// END_STREAM is the FIN (RFC 9113 8.5, row M11). What is written must begin with a response head as HTTP/1
+/// text; what follows is sent as DATA. A response with a status other than 2xx ends the stream when its
+/// Content-Length is reached, and the next read returns the end.
+class Http2ClientLink final : public Link {
+ public:
+  /// `id`: a stream that has begun.
+  Http2ClientLink(std::shared_ptr<Http2ClientConnection>, http::StreamId id);
+
+  asio::any_io_executor executor() override { return end_.executor(); }
+  Task<ErrorCode> connect(const tcp::endpoint&) override { co_return asio::error::already_connected; }
+  ReadTask read_some(asio::mutable_buffer) override;
+  std::size_t read_now(asio::mutable_buffer, ErrorCode&) override;
+  Task<ErrorCode> wait_readable() override;
+  Task<ErrorCode> wait_writable() override;
+  std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
+  void cancel() override;
+  void finish_sending() override;
+  /// Resets the stream with CONNECT_ERROR, at once or when the bytes that were written before are sent.
+  void break_sending() override;
+  void close() override;
+  void cut() override;
+  bool open() const override { return !closed_; }
+  Unread unread() override;
+  Presence presence() override { return closed_ ? Presence::reset : end_.presence(); }
+  bool seems_dead(Duration) override { return false; }
+  std::uint64_t unacknowledged() override { return closed_ ? 0 : end_.unacknowledged(); }
+
+ private:
+  bool take_at_hand(ErrorCode& error);
+  bool is_sent(ErrorCode& error);
+  void begin_response();
+  void send_data(std::string_view bytes, ErrorCode& error);
+
+  std::string request_;        ///< the part of the request's head that was not read yet
+  std::string response_;       ///< the response's head, as far as it was written
+  std::string sending_;        ///< the bytes that are being sent
+  std::string_view received_;  ///< the part of the newest piece that was not read yet
+  Http2ClientStream end_;
+  std::optional<std::uint64_t> left_;  ///< bytes of the response's body; absent in an open tunnel
+  unsigned cancels_ = 0;
+  bool has_responded_ = false;  ///< the response's head was sent
+  bool is_sending_ = false;     ///< not all bytes of `sending_` were sent yet
+  bool finished_ = false;       ///< the end was sent
+  bool broken_ = false;         ///< `break_sending` was called
+  bool closed_ = false;
+};
+
+}  // namespace reprise::net
