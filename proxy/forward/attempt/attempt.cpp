@@ -34,7 +34,7 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   std::string lines;
   if (!out.ends_head_by_attempt()) return lines;
   if (out.via == AttemptVia::over_loopback && connection.address().is_loopback())
-    http::append_via(out.in.head.minor_version, worker.shared.pseudonym, lines);
+    http::append_via(http::version_of(out.in.head), worker.shared.pseudonym, lines);
   if (out.route.policy->attempt_header) lines += "Reprise-Attempt: " + std::to_string(number) + "\r\n";
   return lines += "\r\n";
 }
@@ -222,7 +222,10 @@ Task<bool> get_connection(OneAttempt& one, const policy::Start& start, std::opti
   } else {
     failed = co_await connect_for(one, connect_by, address);
   }
-  if (!failed) co_return true;
+  if (!failed) {
+    one.result.report.http2 = one.response.connection.is_http2();
+    co_return true;
+  }
   note_unsent(one, start.number, *failed, address);
   note_http1_required(*one.out.route.carrier(), one.result.outcome);
   co_return false;

@@ -1,6 +1,7 @@
 #include "proxy/forward/attempt/http2_lease.hpp"
 
 #include "proxy/forward/attempt/lease.hpp"
+#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/net/io/failure.hpp"
 #include "proxy/policy/decision/gates.hpp"
 
@@ -27,7 +28,61 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
   return request;
 }
 
-// Dials, and waits for the upstream's SETTINGS. Stores the connection in `ready`.
+// Returns true if the request may go over either version. A gRPC call goes over HTTP/2 or fails (row M21).
+bool may_use_either(const Outgoing& out) {
+  return out.route.policy->http2 == policy::UseHttp2::automatic && !http::is_grpc_call(out.in.head);
+}
+
+// Takes a connection that was dialled for a tunnel and has carried nothing (row M6).
+std::unique_ptr<net::Stream> take_unused(OneAttempt& one, policy::UpstreamAddress& address) {
+  const Route& route = one.out.route;
+  net::Upstream& carrier = *route.carrier();
+  if (carrier.tls != nullptr) return nullptr;
+  auto unused = one.worker.pool.lease(carrier, net::Freshness::unused, one.out.recent);
+  if (unused == nullptr || unused->is_denied(route.snapshot->filter)) return nullptr;
+  address = unused->address();
+  auto stream = unused->take_stream();
+  stream->set_connect_began(net::Tick::now());
+  return stream;
+}
+
+// Remembers that the upstream seems not to speak HTTP/2 in clear text. Returns false if the failure may have
+// another reason: a single close may be that of a restart (row M21).
+bool note_no_http2(net::Upstream::KnownVersion& version, Cause cause) {
+  constexpr Duration after_other_bytes = std::chrono::minutes(10);
+  constexpr Duration after_closes = std::chrono::seconds(10);
+  const Instant now = net::Tick::now();
+  const bool is_closed = cause == Cause::closed || cause == Cause::reset;
+  if (cause == Cause::not_http2) {
+    version = {.http1_until = now + after_other_bytes};
+  } else if (is_closed && ++version.closed_in_a_row >= 2) {
+    version = {.http1_until = now + after_closes};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Dials, or takes an unused connection. Returns a null stream if the upstream has chosen HTTP/1 over TLS; the
+// connection is then held by the attempt.
+Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, net::Buffer& early,
+                                 policy::UpstreamAddress& address) {
+  const Route& route = one.out.route;
+  net::Upstream& carrier = *route.carrier();
+  if (auto unused = take_unused(one, address)) co_return std::move(unused);
+  const bool is_open = may_use_either(one.out);
+  DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
+  net::Dialled dialled = co_await dial_for(one, dial, address);
+  if (carrier.tls == nullptr || !is_open || std::holds_alternative<Failed>(dialled)) co_return dialled;
+  carrier.version.http1_over_tls = !dial.selected_http2;
+  if (dial.selected_http2) co_return dialled;
+  one.response.buffer = std::move(early);
+  hold_connection(one, std::get<std::unique_ptr<net::Stream>>(std::move(dialled)), address);
+  co_return std::unique_ptr<net::Stream>();
+}
+
+// Dials, and waits for the upstream's SETTINGS. Stores the connection in `ready`. If the request is to be
+// sent over HTTP/1 instead, `ready` stays null and the attempt holds the connection.
 Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> deadline,
                                        policy::UpstreamAddress& address,
                                        std::shared_ptr<net::Http2UpstreamConnection>& ready) {
@@ -37,24 +92,36 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   const Stage stage = carrier.tls == nullptr ? Stage::connect : Stage::tls;
   const net::ConnectTime time(route.policy->connect_timeout, deadline);
   net::Buffer early;
-  net::Dialled dialled = co_await dial_for(one, time, net::Protocol::http2, early, address);
+  net::Dialled dialled = co_await connect_http2(one, time, early, address);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
+  if (stream == nullptr) co_return std::nullopt;
   const Instant due = time.end_of_handshake(stream->connect_began());
-  ready = net::Http2UpstreamConnection::begin(std::move(stream), route.snapshot->head_limits(),
-                                              worker.shared.stream_memory, early.view());
+  auto connection = net::Http2UpstreamConnection::begin(std::move(stream), route.snapshot->head_limits(),
+                                                        worker.shared.stream_memory, early.view());
   net::Pause pause(worker.io.get_executor());
-  const net::AttemptCancel::Target target(one.cancel, pause);
-  const ErrorCode error = co_await ready->ready(due, pause);
-  if (!error && !ready->state().going_away()) co_return std::nullopt;
-  worker.pool.http2(carrier).count_codes(*ready);
+  ErrorCode error;
+  {
+    const net::AttemptCancel::Target target(one.cancel, pause);
+    error = co_await connection->ready(due, pause);
+  }
+  if (!error && !connection->state().going_away()) {
+    carrier.version.closed_in_a_row = 0;
+    ready = std::move(connection);
+    co_return std::nullopt;
+  }
+  worker.pool.http2(carrier).count_codes(*connection);
   Failed failed{stage, error ? net::cause_of(error) : Cause::goaway};
   if (error == asio::error::timed_out) failed.cause = Cause::connect_timeout;
-  if (!error && ready->state().goaway_code() == policy::Http2Code::http_1_1_required)
+  if (!error && connection->state().goaway_code() == policy::Http2Code::http_1_1_required)
     failed.cause = Cause::http_1_1_required;
   failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
-  ready->close();
-  co_return one.cancel.stopped() ? Failed{stage, Cause::cancelled} : failed;
+  connection->close();
+  if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
+  const bool uses_http1 = carrier.tls == nullptr && may_use_either(one.out) && error &&
+                          note_no_http2(carrier.version, failed.cause);
+  if (uses_http1) co_return co_await connect_for(one, deadline, address);
+  co_return failed;
 }
 
 // Counts the attempt in the metrics when this object ends, if the attempt had to wait for a stream.
@@ -72,12 +139,26 @@ class WaitCount {
   const OneAttempt& one_;
 };
 
+bool is_known_http1(const net::Upstream& upstream) {
+  const auto& until = upstream.version.http1_until;
+  return until && net::Tick::now() < *until;
+}
+
+// Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
+bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
+  const Route& route = one.out.route;
+  if (!may_use_either(one.out) || !route.carrier()->version.http1_over_tls) return false;
+  one.response.connection = net::Lease(lease(one.worker, one.out, start));
+  return bool(one.response.connection);
+}
+
 }  // namespace
 
 bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
-  return policy::uses_http2(route.facts, *route.policy, out.bound, false) &&
-         !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier());
+  return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
+         !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier()) &&
+         !(may_use_either(out) && is_known_http1(*route.carrier()));
 }
 
 Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,
@@ -92,6 +173,10 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     // The request refers to the list of tried addresses, which each dial replaces.
     const net::StreamRequest request = request_of(one, start);
     if (!start.fresh) stream = set.of_client(request);
+    if (stream == nullptr && takes_http1_connection(one, start)) {
+      address = one.response.connection.address();
+      co_return std::nullopt;
+    }
     // The requests that came first may wait for the very stream that this request holds.
     if (stream == nullptr && (turn.is_first() || out.may_hold_stream)) {
       if (!start.fresh) stream = set.of_idle(request);
@@ -100,6 +185,7 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
         turn.leave();
         std::shared_ptr<net::Http2UpstreamConnection> connection;
         if (const auto failed = co_await dial_http2(one, deadline, address, connection)) co_return failed;
+        if (connection == nullptr) co_return std::nullopt;
         const auto shared = set.add(std::move(connection), request, address);
         if (const auto expires = end_of_age(*out.route.snapshot, worker.dice)) shared->expire_at(*expires);
         stream = set.of(*shared, request);

@@ -88,37 +88,41 @@ std::unique_ptr<net::UpstreamConnection> lease(Worker& worker, Outgoing& out, co
   return connection;
 }
 
-Task<net::Dialled> dial_for(OneAttempt& one, const net::ConnectTime& time, net::Protocol protocol,
-                            net::Buffer& early, policy::UpstreamAddress& address) {
+Task<net::Dialled> dial_for(OneAttempt& one, DialRequest& dial, policy::UpstreamAddress& address) {
   Outgoing& out = one.out;
   const Route& route = out.route;
   net::Upstream& carrier = *route.carrier();
   net::Dialer dialer = one.worker.dialer(*route.snapshot);
   dialer.order = {carrier.dials++, out.tried, out.resuming};
-  dialer.protocol = protocol;
+  dialer.protocol = dial.protocol;
   net::Dialled dialled =
-      co_await net::connect(dialer, parent_route_of(out.in, route), time, one.cancel, early);
+      co_await net::connect(dialer, parent_route_of(out.in, route), dial.time, one.cancel, dial.early);
   address = net::as_address(dialer.dialled);
   out.note_address(address);
   carrier.addresses = std::move(dialer.addresses);
+  dial.selected_http2 = dialer.selected_http2;
   co_return dialled;
+}
+
+void hold_connection(OneAttempt& one, std::unique_ptr<net::Stream> stream,
+                     const policy::UpstreamAddress& address) {
+  Worker& worker = one.worker;
+  const Route& route = one.out.route;
+  auto connection =
+      std::make_unique<net::UpstreamConnection>(worker.pool, route.carrier(), std::move(stream));
+  connection->set_address(address, route.snapshot->filter);
+  if (const auto expires = end_of_age(*route.snapshot, worker.dice)) connection->expire_at(*expires);
+  connection->end().limit_unacknowledged(user_timeout_of(one.out));
+  one.response.connection = net::Lease(std::move(connection));
 }
 
 Task<std::optional<policy::Failed>> connect_for(OneAttempt& one, std::optional<Instant> deadline,
                                                 policy::UpstreamAddress& address) {
-  Worker& worker = one.worker;
-  Outgoing& out = one.out;
-  const Route& route = out.route;
-  Response& response = one.response;
-  const net::ConnectTime time(route.policy->connect_timeout, deadline);
-  net::Dialled dialled = co_await dial_for(one, time, net::Protocol::http1, response.buffer, address);
+  const net::ConnectTime time(one.out.route.policy->connect_timeout, deadline);
+  DialRequest dial{time, net::Protocol::http1, one.response.buffer};
+  net::Dialled dialled = co_await dial_for(one, dial, address);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
-  auto connection = std::make_unique<net::UpstreamConnection>(
-      worker.pool, route.carrier(), std::get<std::unique_ptr<net::Stream>>(std::move(dialled)));
-  connection->set_address(address, route.snapshot->filter);
-  if (const auto expires = end_of_age(*route.snapshot, worker.dice)) connection->expire_at(*expires);
-  connection->end().limit_unacknowledged(user_timeout_of(out));
-  response.connection = net::Lease(std::move(connection));
+  hold_connection(one, std::get<std::unique_ptr<net::Stream>>(std::move(dialled)), address);
   co_return std::nullopt;
 }
 

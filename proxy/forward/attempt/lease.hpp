@@ -46,11 +46,19 @@ std::span<const policy::UpstreamAddress> addresses_to_avoid(const Outgoing&);
 /// fresh connection has to be dialled.
 std::unique_ptr<net::UpstreamConnection> lease(Worker&, Outgoing&, const policy::Start&);
 
-/// Dials the upstream of the request, through its parent if it has one, and records the address. `early` gets
-/// the bytes that arrived before any request was sent. `address` receives the connected address, or else the
-/// last address that was dialled.
-Task<net::Dialled> dial_for(OneAttempt&, const net::ConnectTime&, net::Protocol, net::Buffer& early,
-                            policy::UpstreamAddress& address);
+/// What a dial offers, and what it finds out besides its result.
+struct DialRequest {
+  const net::ConnectTime& time;
+  net::Protocol protocol;
+  net::Buffer& early;           ///< gets the bytes that arrived before any request was sent
+  bool selected_http2 = false;  ///< result: over TLS, the upstream has chosen HTTP/2
+};
+
+/// Dials the upstream of the request, through its parent if it has one, and records the address. `address`
+/// receives the connected address, or else the last address that was dialled.
+Task<net::Dialled> dial_for(OneAttempt&, DialRequest&, policy::UpstreamAddress& address);
+/// Stores a fresh connection to that address in `response.connection`.
+void hold_connection(OneAttempt&, std::unique_ptr<net::Stream>, const policy::UpstreamAddress&);
 
 /// Dials a fresh connection and stores it in `response.connection`. The time limit is `deadline`. If no
 /// connection can be established, returns the failure; in that case no byte of the request was sent.

@@ -49,6 +49,7 @@ struct Dialer {
   /// Result: address of the established connection, else of the last dial. The port is 0 if there was no
   /// dial.
   tcp::endpoint dialled{};
+  bool selected_http2 = false;  ///< result: over TLS, the upstream has chosen HTTP/2
 
   /// Returns a stream that is not connected yet.
   std::unique_ptr<Stream> open_stream() const {

@@ -52,7 +52,10 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   }
   target.end();
   stream->unlimit_read();
-  if (!error && step == Handshake::done) co_return std::move(stream);
+  if (!error && step == Handshake::done) {
+    dialer.selected_http2 = link.selected_http2();
+    co_return std::move(stream);
+  }
   if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
   if (cancel.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
   if (stream->take_limit_hit()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proxy/net/io/stream.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 #include "proxy/policy/decision/route.hpp"
 
 namespace reprise::net {
@@ -15,8 +16,8 @@ namespace reprise::net {
 class ClientTls {
  public:
   /// Makes the server's side of TLS over a client's connection. `before`: bytes that were already read from
-  /// the client.
-  using Accept = std::function<std::unique_ptr<SecureLink>(Carrier, std::string before)>;
+  /// the client. `offered`: the versions of HTTP that the client may choose from: `http1` or `either`.
+  using Accept = std::function<std::unique_ptr<SecureLink>(Carrier, std::string before, Protocol offered)>;
 
   virtual ~ClientTls() = default;
 

@@ -5,7 +5,6 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <cstring>
 #include <string_view>
 
 namespace reprise::net {
@@ -21,19 +20,37 @@ bool require_name(SSL* connection, const std::string& name) {
                   const_cast<char*>(name.c_str())) == 1;  // the macro for this has an old-style cast
 }
 
-void offer_http2(SSL* connection) {
-  constexpr std::array<unsigned char, 3> offered{2, 'h', '2'};
-  SSL_set_alpn_protos(connection, offered.data(), offered.size());
-}
+namespace {
 
-bool is_selected(SSL* connection, Protocol protocol) {
+std::string_view selected(SSL* connection) {
   const unsigned char* chosen = nullptr;
   unsigned length = 0;
   SSL_get0_alpn_selected(connection, &chosen, &length);
-  const std::string_view wanted = protocol == Protocol::http2 ? "h2" : "http/1.1";
-  const bool may_choose_none = protocol == Protocol::http1;
-  return (may_choose_none && length == 0) ||
-         (length == wanted.size() && std::memcmp(chosen, wanted.data(), length) == 0);
+  return {reinterpret_cast<const char*>(chosen), length};
+}
+
+}  // namespace
+
+void offer(SSL* connection, Protocol protocol) {
+  if (protocol == Protocol::http1) return;
+  constexpr std::array<unsigned char, 12> offered{2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+  SSL_set_alpn_protos(connection, offered.data(), protocol == Protocol::http2 ? 3U : offered.size());
+}
+
+// The server's side has no other use for the connection's own pointer.
+void allow_http2(SSL* connection) {
+  static char mark = 0;
+  SSL_set_app_data(connection, &mark);
+}
+
+bool allows_http2(SSL* connection) { return SSL_get_app_data(connection) != nullptr; }
+
+bool has_selected_http2(SSL* connection) { return selected(connection) == "h2"; }
+
+bool is_selected(SSL* connection, Protocol protocol) {
+  if (has_selected_http2(connection)) return protocol != Protocol::http1;
+  const std::string_view chosen = selected(connection);
+  return protocol != Protocol::http2 && (chosen.empty() || chosen == "http/1.1");
 }
 
 }  // namespace reprise::net

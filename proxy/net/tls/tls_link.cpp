@@ -26,16 +26,17 @@ TlsLink::TlsLink(Carrier carrier, const TlsClient& client, std::string_view name
   SSL* const connection = channel_->connection();
   channel_->ticket() = std::move(ticket);
   SSL_set_app_data(connection, channel_->ticket().get());
-  if (protocol_ == Protocol::http2) offer_http2(connection);
+  offer(connection, protocol_);
   nameless_ = !require_name(connection, std::string(name));
   if (const auto& kept = channel_->ticket(); kept != nullptr && kept->newest != nullptr)
     SSL_set_session(connection, kept->newest.get());
   SSL_set_connect_state(connection);
 }
 
-TlsLink::TlsLink(Carrier carrier, const TlsServer& server, std::string before)
+TlsLink::TlsLink(Carrier carrier, const TlsServer& server, std::string before, Protocol offered)
     : channel_(std::make_shared<TlsChannel>(std::move(carrier), server.settings())) {
   channel_->errors().before = std::move(before);
+  if (offered == Protocol::either) allow_http2(channel_->connection());
   SSL_set_accept_state(channel_->connection());
 }
 
@@ -262,6 +263,8 @@ Presence TlsLink::presence() { return open() ? presence_of(descriptor()) : Prese
 int TlsLink::descriptor() { return channel_->descriptor(); }
 
 std::size_t TlsLink::read_now(asio::mutable_buffer into, ErrorCode& error) { return take(into, error); }
+
+bool TlsLink::selected_http2() const { return has_selected_http2(channel_->connection()); }
 
 bool TlsLink::resumed() const { return SSL_session_reused(channel_->connection()) == 1; }
 

@@ -27,7 +27,7 @@ class TlsLink final : public SecureLink {
           Protocol = Protocol::http1);
   /// Makes the server's side; the client is not verified. `before`: bytes that were already read from the
   /// client.
-  TlsLink(Carrier, const TlsServer& server, std::string before);
+  TlsLink(Carrier, const TlsServer& server, std::string before, Protocol offered);
   ~TlsLink() override;
 
   Handshake shake_hands() override;
@@ -55,6 +55,7 @@ class TlsLink final : public SecureLink {
   TlsRefusal refusal() const override;
   int descriptor() override;
 
+  bool selected_http2() const override;
   /// Returns true if the handshake resumed an earlier session.
   bool resumed() const;
 

@@ -7,18 +7,23 @@
 #include <stdexcept>
 
 #include "proxy/net/io/tls_error.hpp"
+#include "proxy/net/tls/tls_demands.hpp"
 
 namespace reprise::net {
 namespace {
 
-constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+constexpr std::array<unsigned char, 12> versions{2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+constexpr std::size_t http2_bytes = 3;
 
-// Rejects a client whose ALPN offer lacks http/1.1. A client that sends no ALPN gets no ALPN in response.
-int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
-                    unsigned int offered_length, void*) {
+// Rejects a client whose ALPN offer lacks every accepted version. A client that sends no ALPN gets no ALPN in
+// response. HTTP/2 is preferred (row M8).
+int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* length,
+                    const unsigned char* offered, unsigned int offered_length, void*) {
   unsigned char* found = nullptr;
+  const std::size_t skipped = allows_http2(connection) ? 0 : http2_bytes;
   const int outcome =
-      SSL_select_next_proto(&found, length, http_1_1.data(), http_1_1.size(), offered, offered_length);
+      SSL_select_next_proto(&found, length, versions.data() + skipped,
+                            static_cast<unsigned>(versions.size() - skipped), offered, offered_length);
   *chosen = found;
   return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }

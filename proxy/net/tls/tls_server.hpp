@@ -10,8 +10,9 @@
 
 namespace reprise::net {
 
-/// Immutable; thread-safe. Accepts TLS 1.2 or later, chooses ALPN http/1.1, and uses no early data and no
-/// renegotiation. Sessions are resumed by tickets, which are valid for this TlsServer only.
+/// Immutable; thread-safe. Accepts TLS 1.2 or later, chooses `h2` (if allowed, see allow_http2) or `http/1.1`
+/// in ALPN, and uses no early data and no renegotiation. Sessions are resumed by tickets, which are valid for
+/// this TlsServer only.
 class TlsServer {
  public:
   /// Shares ownership of the certificate, its issuer (sent after the certificate) and its private key. Throws

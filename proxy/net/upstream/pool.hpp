@@ -75,6 +75,8 @@ class UpstreamConnection final : public Timed {
   /// Reserves the connection for the client of `pin`: after use it returns to `pin` and not to the pool (row
   /// F2). Precondition: `pin` outlives the use of the connection.
   void pin_to(Pin& pin) { pin_ = &pin; }
+  /// Returns the connection itself, for another use. Only the destructor may be called then.
+  std::unique_ptr<Stream> take_stream() { return std::move(stream_); }
 
  protected:
   void time_is_up() override;
@@ -127,6 +129,13 @@ struct Upstream {
   /// M29).
   std::optional<Instant> http1_until;
   bool requires_http1() const { return http1_until && Tick::now() < *http1_until; }
+  /// What is known of an upstream whose routes may use either version (rows M20 and M21).
+  struct KnownVersion {
+    bool http1_over_tls = false;           ///< the last handshake that offered both has chosen HTTP/1
+    std::optional<Instant> http1_until{};  ///< in clear text: until when HTTP/2 is not tried
+    unsigned closed_in_a_row = 0;          ///< in clear text: connections that were closed without a byte
+  };
+  KnownVersion version;
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the
   /// table of budgets that all threads share.
   struct KnownBudget {
