@@ -58,6 +58,7 @@ struct Listener {
   ListenerMode mode = ListenerMode::forward;
   Endpoint bind{"127.0.0.1", 3128};
   bool allow_remote = false;  ///< if false, `bind` must be a loopback address
+  bool http2 = true;          ///< clients may use HTTP/2
   GatewayUpstream upstream;   ///< used only by a gateway listener
   GatewayHost host = GatewayHost::upstream;
   GatewayRedirects redirects = GatewayRedirects::rewrite;
@@ -117,6 +118,7 @@ struct Limits {
   std::size_t replay_memory_bytes = 64 * 1024 * 1024;
   /// Maximum size of all bytes that HTTP/2 connections have received and not yet passed on.
   std::size_t stream_memory_bytes = 64 * 1024 * 1024;
+  unsigned streams = 100;  ///< streams that one HTTP/2 connection of a client may have open
   std::uint64_t replay_disk_bytes = 1024 * 1024 * 1024;
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;

@@ -103,6 +103,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
   fields.field("mode", listener.mode);
   fields.field("bind", listener.bind);
   fields.field("allow_remote", listener.allow_remote);
+  fields.field("http2", listener.http2);
   if (!has_own_upstream(listener.mode)) return;
   fields.field("upstream", listener.upstream);
   fields.field("host", listener.host);
@@ -134,6 +135,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.request_body", limits.request_body_bytes);
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
   fields.field("limits.stream_memory", limits.stream_memory_bytes);
+  fields.field("limits.streams", limits.streams);
   fields.field("limits.replay_disk", limits.replay_disk_bytes);
   fields.field("limits.replay_folder", limits.replay_folder);
   fields.field("limits.kept_response", limits.kept_response_bytes);

@@ -209,6 +209,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"listeners[].mode", "{mode: socks, bind: 127.0.0.1:1}"},
       {"listeners[].bind", "{bind: 127.0.0.1:1}"},
       {"listeners[].allow_remote", "{allow_remote: true}"},
+      {"listeners[].http2", "{http2: false}"},
       {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
       {"listeners[].redirects", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, redirects: pass}"},

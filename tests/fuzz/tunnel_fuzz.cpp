@@ -83,7 +83,7 @@ void judge_asking(std::string_view bytes) {
   law(bytes.starts_with("\x16\x03"), "a hello is in a handshake record");
   law(!hello->offers_http_1_1 || hello->offers_protocols, "one of its protocols");
   const std::vector<policy::HostPattern> listed{{"a.test"}, {"*.b.test"}};
-  const auto verdict = forward::judge_interception("a.test", *hello, listed);
+  const auto verdict = forward::judge_interception("a.test", *hello, listed, true);
   law(verdict != telemetry::Interception::intercepted ||
           policy::equals_ignoring_case(hello->server_name, "a.test"),
       "a leaf for the host that was asked for alone");

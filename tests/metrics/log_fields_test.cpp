@@ -83,6 +83,7 @@ TEST(LogFields, every_logged_member_is_in_the_table_and_every_table_row_is_logge
       ExchangeRecord record = story.record();
       record.client = "[2001:db8::1]:50000";
       record.id = "k3x9ab-17";
+      record.http2 = true;
       Line line;
       write_json_line(record, "orders", config::LogPath::full, line, dialect);
       comparison.object(read(line.view()), FieldOf::request);

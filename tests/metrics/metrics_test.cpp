@@ -85,6 +85,7 @@ TEST_F(MetricsTest, metrics_text_matches_the_golden_file) {
   metrics_.count_http2_goaways(Http2Side::upstream, policy::Http2Code::no_error);
   metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::refused_stream, 3);
   metrics_.count_http2_resets(Http2Side::upstream, policy::Http2Code::other);
+  metrics_.count_http2_flood(policy::Http2Flood::empty_frames);
   metrics_.count_http2_wait(milliseconds(30));
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);

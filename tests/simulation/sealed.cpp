@@ -135,7 +135,7 @@ SealingClients::SealingClients(std::string_view host, Faults& faults, Chance cha
 
 Task<net::ClientTls::Accept> SealingClients::certificate_for(std::string, asio::any_io_executor,
                                                              std::string&) {
-  co_return [this](net::Carrier carrier, std::string) -> std::unique_ptr<net::SecureLink> {
+  co_return [this](net::Carrier carrier, std::string, net::Protocol) -> std::unique_ptr<net::SecureLink> {
     return std::make_unique<SealedClientLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)),
                                               faults_, chance_);
   };

@@ -152,8 +152,11 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       shared_{stage.metrics, stage.log, budgets_,       host_guards_,
               *resolver_,    replay_,   stream_memory_, "reprise-sim"},
       before_(stage.metrics.totals()) {
-  listener_->role = std::make_shared<const forward::ListenerRole>(
-      forward::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
+  // The simulated clients use HTTP/1. The preface of HTTP/2 in a tunnel is one of the bytes that pass unread.
+  config::Listener listener = scene_.settings.listeners.front();
+  listener.http2 = false;
+  listener_->role =
+      std::make_shared<const forward::ListenerRole>(forward::role_of(listener, scene_.settings.security, {}));
   http2_windows = {};
   if (scene_.http2) {
     network_.speak_http2(*scene_.http2);

@@ -105,7 +105,7 @@ TEST(ClientHelloWords, client_hello_that_is_too_long_is_rejected) {
 
 Interception judged(std::string_view authority, std::string_view name, bool http_1_1 = true,
                     bool alpn = true) {
-  return judge_interception(authority, {std::string(name), alpn, http_1_1}, listed);
+  return judge_interception(authority, {std::string(name), alpn, http_1_1}, listed, true);
 }
 
 TEST(Interception, F11_only_listed_hosts_with_a_matching_server_name_are_intercepted) {
@@ -130,7 +130,10 @@ TEST(Interception, F11_redirected_tls_stream_is_intercepted_if_its_server_name_i
   EXPECT_EQ(judged("", ""), Interception::unlisted);
 }
 
-TEST(Interception, client_must_offer_http_1_1_or_no_protocols) {
+TEST(Interception, M8_client_must_offer_a_version_that_is_read_or_no_protocols) {
+  const ClientHello http2{"api.test", true, false, true};
+  EXPECT_EQ(judge_interception("api.test", http2, listed, true), Interception::intercepted);
+  EXPECT_EQ(judge_interception("api.test", http2, listed, false), Interception::no_http_1_1);
   EXPECT_EQ(judged("api.test", "api.test", false, true), Interception::no_http_1_1);
   EXPECT_EQ(judged("api.test", "api.test", false, false), Interception::intercepted);
 }

@@ -121,7 +121,7 @@ TEST_F(ProxyInterception, requests_to_a_listed_host_are_retried) {
   const RunningProxy proxy(wishes());
   RawClient client = connected(proxy, upstream_name());
   ClientEnd end(client.socket(), ours_->certificate(), "localhost");
-  end.offer("\x02h2\x08http/1.1");
+  end.offer("\x08http/1.1");
   ASSERT_TRUE(end.connect());
   const string got = end.ask(request);
   EXPECT_TRUE(got.starts_with("HTTP/1.1 200 ")) << got;
@@ -130,7 +130,7 @@ TEST_F(ProxyInterception, requests_to_a_listed_host_are_retried) {
   EXPECT_EQ(counted(proxy, "intercepted"), 1);
 }
 
-TEST_F(ProxyInterception, F11_tls_with_a_mismatched_or_missing_server_name_or_only_http_2_is_tunnelled) {
+TEST_F(ProxyInterception, F11_tls_with_a_mismatched_or_missing_server_name_or_without_http_is_tunnelled) {
   const RunningProxy proxy(wishes());
   const auto issuer = [&](const char* name, std::string_view protocols) {
     RawClient client = connected(proxy, upstream_name());
@@ -143,7 +143,9 @@ TEST_F(ProxyInterception, F11_tls_with_a_mismatched_or_missing_server_name_or_on
   EXPECT_EQ(counted(proxy, "other_server_name"), 1);
   EXPECT_EQ(issuer(nullptr, ""), "authority");
   EXPECT_EQ(counted(proxy, "no_server_name"), 1);
-  issuer("localhost", "\x02h2");
+  issuer("localhost",
+         "\x0a"
+         "acme-tls/1");
   EXPECT_EQ(counted(proxy, "no_http_1_1"), 1);
   EXPECT_EQ(counted(proxy, "intercepted"), 0);
 }

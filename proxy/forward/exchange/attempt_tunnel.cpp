@@ -64,7 +64,7 @@ Task<void> attempt_connect(OneAttempt& one, const policy::Start& start) {
 
 Task<void> attempt_tunnel(OneAttempt& one, OneExchange& exchange, TunnelRequest& tunnel,
                           const policy::Start& start) {
-  net::Stream& client = exchange.client.stream;
+  net::Stream& client = exchange.client.bytes->stream;
   Response& response = one.response;
   AttemptResult& result = one.result;
   co_await attempt_connect(one, start);

@@ -20,15 +20,21 @@ struct OpenTunnel {
   policy::UpstreamAddress address;
 };
 
-/// References to the client's connection and to the objects that belong to this connection.
+/// The client's connection as a byte stream, for tunnels and for changes of the protocol.
+struct ClientBytes {
+  net::Stream& stream;
+  net::Buffer& buffer;                      ///< bytes that followed the request
+  net::BodyReader& body;                    ///< reads the request's body
+  net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is a tunnel
+};
+
+/// References to the objects of the client that one exchange uses.
 struct ClientSide {
-  net::ClientEnd& end;    ///< takes the response
-  net::Stream& stream;    ///< carries bytes once the exchange is a tunnel
-  net::Buffer& buffer;    ///< bytes that followed the request
-  net::BodyReader& body;  ///< reads the request's body
+  net::ClientEnd& end;  ///< takes the response
   net::Pause& pause;
   net::ClientWatch& watch;
-  net::GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is a tunnel
+  /// Null over HTTP/2. Not null for a TunnelRequest, or if the request offers an upgrade.
+  const ClientBytes* bytes = nullptr;
 };
 
 }  // namespace reprise::forward

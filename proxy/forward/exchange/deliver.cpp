@@ -92,7 +92,7 @@ Task<Served> send_in_own_protocol(OneExchange& one, std::string_view bytes, int 
   net::Gather pieces;
   pieces.add(bytes);
   const Duration limit = one.request.route.snapshot->settings.timers.header;
-  co_return own_response(status, false, co_await one.client.stream.write_all(pieces, limit));
+  co_return own_response(status, false, co_await one.client.bytes->stream.write_all(pieces, limit));
 }
 
 void write_response_head(Worker& worker, Request& request, const Response& response, bool stays_open) {

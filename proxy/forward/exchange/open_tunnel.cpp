@@ -36,18 +36,18 @@ Task<ErrorCode> accept_stream(TunnelRequest& tunnel, std::string_view own_fields
 
 Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response, Served& served) {
   auto& [worker, request, client] = one;
-  take_early(early, client.buffer);
+  take_early(early, client.bytes->buffer);
   // The read that returned the end of a streamed request body may also have returned bytes of the new
   // protocol.
-  take_early(early, client.body.read_beyond());
+  take_early(early, client.bytes->body.read_beyond());
   // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
   // receiver pauses, because this timeout also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
   response.connection.byte_stream().set_user_timeout(idle);
-  Tunnel tunnel(worker.tick, client.stream, response.connection.byte_stream(), idle);
+  Tunnel tunnel(worker.tick, client.bytes->stream, response.connection.byte_stream(), idle);
   tunnel.on_client_finished([&watch = client.watch] { watch.report_finished(); });
   OpenTunnel open{tunnel, *request.route.upstream, response.connection.address()};
-  net::GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
+  net::GuardedPointer<OpenTunnel>::Guard under_way(client.bytes->tunnel, &open);
   net::Tick::disarm(client.watch);
   const telemetry::TunnelOutcome outcome = co_await tunnel.run(early, response.buffer, worker.draining);
   under_way.end();
@@ -60,14 +60,14 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
 Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& response) {
   auto& [worker, request, client] = one;
   const policy::RoutePolicy& policy = *request.route.policy;
-  if (co_await accept_stream(tunnel, request.responses.own_fields, policy.idle_timeout, client.stream,
-                             client.buffer))
+  if (co_await accept_stream(tunnel, request.responses.own_fields, policy.idle_timeout, client.bytes->stream,
+                             client.bytes->buffer))
     co_return false;
   tunnel.words = DetectedProtocol::opaque;
   // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first.
   const bool spoke = !response.buffer.empty();
   if (policy.mode != policy::Mode::off && !spoke)
-    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection.byte_stream());
+    co_await sniff_stream(worker, request, tunnel, client.bytes->stream, &response.connection.byte_stream());
   co_return true;
 }
 
@@ -82,12 +82,12 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
   // Before the dial, the protocol could not be detected, because the client had sent nothing. So it is
   // detected now.
   if (tunnel.words == DetectedProtocol::more)
-    co_await sniff_stream(worker, request, tunnel, client.stream, &response.connection.byte_stream());
+    co_await sniff_stream(worker, request, tunnel, client.bytes->stream, &response.connection.byte_stream());
   delivered.served.carried = carried_by(tunnel);
   if (tunnel.is_over()) {
     delivered.end = Relayed::End::client_gone;
   } else if (tunnel.carries_requests()) {
-    if (tunnel.words == DetectedProtocol::http) {
+    if (tunnel.words != DetectedProtocol::tls) {
       worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
       worker.pool.give_unused(response.connection.take_connection());
     }

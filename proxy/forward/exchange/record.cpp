@@ -57,6 +57,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.ledger = &request.ledger();
   exchange.upstream = route.upstream->cells;
   exchange.tunnel = tunnel != nullptr;
+  exchange.http2 = in.head.over_http2;
   exchange.carried = served.carried;
   exchange.can_intercept =
       served.carried == telemetry::Carried::tls && tunnel != nullptr && can_intercept(*tunnel);

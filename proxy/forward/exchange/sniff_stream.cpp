@@ -74,8 +74,8 @@ Task<void> inspect_client_hello(Worker& worker, const Request& request, TunnelRe
   auto hello = co_await read_hello(tunnel.early, client, judged ? handshake : worker.shared.sniff_limit);
   const bool late = client.take_limit_hit();
   if (auto* const whole = std::get_if<ClientHello>(&hello)) {
-    const Interception outcome =
-        judge_interception(named_host(tunnel), *whole, tls == nullptr ? none : tls->hosts());
+    const Interception outcome = judge_interception(named_host(tunnel), *whole,
+                                                    tls == nullptr ? none : tls->hosts(), tunnel.reads_http2);
     tunnel.tls = SniffedTls{std::move(whole->server_name), outcome};
   } else if (std::get<Hello>(hello) == Hello::other || !judged) {
     tunnel.tls =
@@ -102,8 +102,8 @@ std::string_view sentence(Interception outcome) {
       return "tunnelled without interception: the server name (SNI) in the ClientHello differs from the "
              "requested host";
     case Interception::no_http_1_1:
-      return "tunnelled without interception: the client offers only HTTP/2 (ALPN), and only HTTP/1.1 is "
-             "supported";
+      return "tunnelled without interception: the client offers no version of HTTP (ALPN) that this listener "
+             "accepts";
     case Interception::handshake_failed: return "closed: the TLS handshake failed";
     case Interception::handshake_timeout:
       return "closed: the TLS handshake did not finish within timers.handshake";

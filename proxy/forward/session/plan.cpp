@@ -148,8 +148,9 @@ Plan plan(Client& client, const InsideStream* inside, net::BodySource& body, Req
 
 void plan_tunnel(Client& client, net::BodySource& body, Request& request, const StreamProtocol& protocol,
                  StreamTarget target) {
-  const TunnelRequest& tunnel = request.purpose.emplace<TunnelRequest>(
-      protocol, std::move(target.host), target.port, std::move(target.authority));
+  TunnelRequest& tunnel = request.purpose.emplace<TunnelRequest>(protocol, std::move(target.host),
+                                                                 target.port, std::move(target.authority));
+  tunnel.reads_http2 = client.role->settings.http2;
   request.in.view.path = "/";
   request.in.view.query = {};
   choose_route(request, "CONNECT", tunnel.host, tunnel.port);

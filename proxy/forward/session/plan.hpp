@@ -17,6 +17,7 @@ struct InsideStream {
   std::uint16_t port = 0;
   std::string authority;  ///< the upstream's `host[:port]`, as the client wrote it if the client sent one
   std::string dialled;    ///< the dialled host; for a redirected connection, its original destination address
+  bool http2 = false;     ///< the client has chosen HTTP/2 in its TLS handshake
 };
 
 /// The request goes to an upstream.

@@ -1,7 +1,7 @@
 #include "proxy/forward/session/served_client.hpp"
 
-#include "proxy/forward/session/lingering_close.hpp"
 #include "proxy/http/message/origin.hpp"
+#include "proxy/net/io/lingering_close.hpp"
 
 namespace reprise::forward {
 
@@ -23,6 +23,7 @@ ServedClient::~ServedClient() { worker.sessions.remove(*this); }
 
 ServedClient::Watch::Watch(ServedClient& client)
     : client_(client),
+      bytes_{client.stream, client.buffer, client.body_, client.tunnel_},
       watch_(client.worker.tick, client.end_,
              [&client] { client.departed_.emplace(client.worker.departed, client, net::Tick::now()); }),
       guard_(client.watch_, &watch_) {
@@ -40,7 +41,7 @@ net::BodySource& ServedClient::begin_body(const http::RequestHead& head) {
 
 Task<void> ServedClient::linger() {
   const Idle idle(*this);
-  co_await lingering_close(stream, buffer, worker.draining ? net::Tick::granule : linger_idle);
+  co_await net::lingering_close(stream, buffer, worker.draining ? net::Tick::granule : net::linger_idle);
 }
 
 void ServedClient::drain() {

@@ -26,13 +26,11 @@ class ServedClient final : public Client, public IdleClient, public ClientSessio
     Watch& operator=(const Watch&) = delete;
 
     /// Returns the exchange's view of the client.
-    ClientSide side() {
-      return {client_.end_,   client_.stream, client_.buffer, client_.body_,
-              client_.pause_, watch_,         client_.tunnel_};
-    }
+    ClientSide side() { return {client_.end_, client_.pause_, watch_, &bytes_}; }
 
    private:
     ServedClient& client_;
+    ClientBytes bytes_;
     net::ClientWatch watch_;
     net::GuardedPointer<net::ClientWatch>::Guard guard_;
   };

@@ -6,6 +6,7 @@
 #include "proxy/forward/exchange/exchange_driver.hpp"
 #include "proxy/forward/exchange/record.hpp"
 #include "proxy/forward/session/discard_body.hpp"
+#include "proxy/forward/session/http2_session.hpp"
 #include "proxy/forward/session/idle_connection.hpp"
 #include "proxy/forward/session/stream_session.hpp"
 #include "proxy/http/http1/max_forwards_response.hpp"
@@ -22,16 +23,30 @@ namespace {
 // An idle connection returns its memory block after this time without a byte.
 constexpr Duration quiet = net::Tick::granule;
 
+// The first bytes of a client that speaks HTTP/2 (RFC 9113 3.4).
+constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+bool may_be_http2(std::string_view bytes) {
+  const std::size_t common = std::min(bytes.size(), preface.size());
+  return bytes.substr(0, common) == preface.substr(0, common);
+}
+
 }  // namespace
 
 Task<Session::Ending> Session::run() {
   if (client_.role->mode().streams() != nullptr && !co_await begin_stream()) co_return Ending::over;
   net::Buffer& buffer = client_.buffer;
   for (;;) {
+    if (inside_ && inside_->http2) co_return Ending::http2;
     if (buffer.empty()) {
       const Arrived arrived = co_await wait_for_bytes();
       if (arrived != Arrived::bytes) co_return arrived == Arrived::quiet ? Ending::goes_idle : Ending::over;
     }
+    if (is_first_ && may_be_http2(buffer.view())) {
+      const Opening opening = co_await read_opening();
+      if (opening != Opening::http1) co_return opening == Opening::http2 ? Ending::http2 : Ending::over;
+    }
+    is_first_ = false;
     auto request = client_.begin_request();
     Rejection why{};
     HeadState state = take_head(*request, why);
@@ -41,7 +56,8 @@ Task<Session::Ending> Session::run() {
       const Plan planned =
           plan(client_, inside_ ? &*inside_ : nullptr, client_.begin_body(request->in.head), *request);
       if (std::holds_alternative<Exchanged>(planned)) {
-        again = request->tunnel() == nullptr ? co_await serve(*request) : co_await carry_stream(*request);
+        is_first_ = request->tunnel() != nullptr;
+        again = is_first_ ? co_await carry_stream(*request) : co_await serve(*request);
       } else if (const auto* const refused = std::get_if<Rejection>(&planned)) {
         co_await refuse(*request, *refused);
       } else {
@@ -58,6 +74,22 @@ Task<Session::Ending> Session::run() {
       buffer.compact();
     }
   }
+}
+
+// Reads the rest of the preface. Bytes that differ from it are read as a request, and rejected (row M2).
+Task<Session::Opening> Session::read_opening() {
+  net::Stream& stream = client_.stream;
+  net::Buffer& buffer = client_.buffer;
+  if (!client_.role->settings.http2) co_return Opening::http1;
+  stream.limit_read(worker_.snapshot->settings.timers.header);
+  while (buffer.size() < preface.size() && may_be_http2(buffer.view())) {
+    const auto [error, bytes] = co_await stream.read_some(buffer.room());
+    if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::header);
+    if (error) co_return Opening::gone;
+    buffer.commit(bytes);
+  }
+  stream.end_limit();
+  co_return may_be_http2(buffer.view()) ? Opening::http2 : Opening::http1;
 }
 
 Task<bool> Session::begin_stream() {
@@ -215,15 +247,16 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
   co_await client_.linger();
 }
 
-namespace {
-
 Task<void> run_session(Worker& worker, ClientConnection connection) {
   ServedClient client(worker, std::move(connection));
   Session session(client);
-  if (co_await session.run() == Session::Ending::goes_idle) rest(worker, client.release());
+  const Session::Ending ending = co_await session.run();
+  if (ending == Session::Ending::goes_idle) rest(worker, client.release());
+  if (ending == Session::Ending::http2) {
+    std::string early(client.buffer.view());
+    serve_http2(worker, client.release(), session.take_inside(), std::move(early));
+  }
 }
-
-}  // namespace
 
 void serve(Worker& worker, ClientConnection connection) {
   asio::co_spawn(worker.io, run_session(worker, std::move(connection)), or_abort);

@@ -14,19 +14,24 @@ class Session {
   enum class Ending : std::uint8_t {
     over,
     goes_idle,  ///< idle for a while: the connection can wait without a session
+    http2,      ///< the client speaks HTTP/2; its first bytes are unread
   };
 
   explicit Session(ServedClient& client) : client_(client), worker_(client.worker) {}
 
   Task<Ending> run();
+  /// Returns the byte stream that carries the client's requests; absent if there is none.
+  std::optional<InsideStream> take_inside() { return std::move(inside_); }
 
  private:
   enum class Arrived : std::uint8_t { bytes, nothing, quiet };
+  enum class Opening : std::uint8_t { http1, http2, gone };
   enum class HeadState : std::uint8_t { whole, partial, refused, gone };
 
   Task<bool> begin_stream();
   Task<Arrived> wait_for_bytes();
   bool can_wait_alone() const;
+  Task<Opening> read_opening();
   HeadState take_head(Request&, http::Rejection& why);
   Task<HeadState> read_head(Request&, http::Rejection& why);
   Task<bool> serve(Request&);
@@ -38,8 +43,11 @@ class Session {
   ServedClient& client_;
   Worker& worker_;
   std::optional<InsideStream> inside_;
+  bool is_first_ = true;  ///< the next bytes are the first of the connection, or of a byte stream inside it
 };
 
+/// Serves a connection until it ends, goes idle or is passed on.
+Task<void> run_session(Worker& worker, ClientConnection connection);
 /// Spawns the coroutine of a connection. Precondition: bytes have arrived on its socket, or are expected
 /// soon.
 void serve(Worker& worker, ClientConnection connection);

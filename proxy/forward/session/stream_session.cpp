@@ -94,6 +94,7 @@ Task<std::optional<InsideStream>> StreamSession::go_inside() {
   inside.kind = has_tls      ? RequestKind::intercepted
                 : redirected ? RequestKind::redirected
                              : RequestKind::inside_tunnel;
+  inside.http2 = chose_http2_;
   inside.host = tunnel.host;
   inside.port = tunnel.port;
   inside.authority =
@@ -115,7 +116,8 @@ Task<bool> StreamSession::terminate_tls() {
     report(Interception::no_certificate, why);
     co_return false;
   }
-  auto made = accept(stream.release(), std::string(tunnel.early.view()));
+  const net::Protocol offered = tunnel.reads_http2 ? net::Protocol::either : net::Protocol::http1;
+  auto made = accept(stream.release(), std::string(tunnel.early.view()), offered);
   tunnel.early.clear();
   net::SecureLink& link = *made;
   stream.run_over(std::move(made));
@@ -131,6 +133,7 @@ Task<bool> StreamSession::terminate_tls() {
   stream.unlimit_read();
   if (!error && step == net::Handshake::done) {
     client_.worker.shared.metrics.count_interception(Interception::intercepted);
+    chose_http2_ = link.selected_http2();
     co_return true;
   }
   if (stream.take_limit_hit()) {

@@ -31,6 +31,7 @@ class StreamSession {
 
   ServedClient& client_;
   Request& request_;
+  bool chose_http2_ = false;  ///< the client has chosen HTTP/2 in its TLS handshake
 };
 
 }  // namespace reprise::forward

@@ -95,6 +95,7 @@ bool read_protocols(std::string_view content, ClientHello& hello) {
     if (!list.whole() || protocol.empty()) return false;
     hello.offers_protocols = true;
     hello.offers_http_1_1 = hello.offers_http_1_1 || protocol == "http/1.1";
+    hello.offers_http2 = hello.offers_http2 || protocol == "h2";
   }
   return true;
 }

@@ -29,6 +29,7 @@ struct ClientHello {
   std::string server_name;        ///< SNI (RFC 6066 3), as written; empty if absent
   bool offers_protocols = false;  ///< has an ALPN extension (RFC 7301)
   bool offers_http_1_1 = false;   ///< ALPN lists http/1.1
+  bool offers_http2 = false;      ///< ALPN lists h2
 };
 
 /// Reads the ClientHello at the front of the bytes and ignores the bytes after it. Returns `more` if the

@@ -15,10 +15,10 @@ namespace reprise::forward {
 bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host);
 
 /// Returns `intercepted` only if the host is listed, the server name is present and equal to `authority` (row
-/// F11), and the client would speak HTTP/1.1. All other streams are tunnelled unread. `authority`: the host
-/// that the client asked for by CONNECT or SOCKS; empty for a redirected connection, for which only the
-/// server name counts.
+/// F11), and the client would speak a version of HTTP that is read here. All other streams are tunnelled
+/// unread. `authority`: the host that the client asked for by CONNECT or SOCKS; empty for a redirected
+/// connection, for which only the server name counts. `reads_http2`: HTTP/2 is read.
 telemetry::Interception judge_interception(std::string_view authority, const ClientHello& hello,
-                                           const std::vector<policy::HostPattern>& listed);
+                                           const std::vector<policy::HostPattern>& listed, bool reads_http2);
 
 }  // namespace reprise::forward

@@ -67,9 +67,13 @@ Task<void> Tunnel::carry(Way& way, net::Buffer& buffer) {
     client_sent_last_ = &way == &up_;
   }
   if (error == asio::error::operation_aborted) co_return break_off(cut_short());
-  if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
   if (&way == &up_ && client_finishes_) client_finishes_();
-  way.to.finish_sending();
+  if (error == asio::error::eof) {
+    way.to.finish_sending();
+  } else {
+    refuse(&way == &up_ ? down_ : up_);
+    way.to.break_sending();
+  }
 }
 
 // Writes all pieces. Each part that the receiver accepts counts as progress.

@@ -211,11 +211,16 @@ void write_request_head(const RequestHead& head, const Forward& forward, std::st
   append_request_framing(head.framing, out);
   append_request_hop(hop, out);
   append_max_forwards(head, out);
-  if (!via_pseudonym.empty()) append_via(head.minor_version, via_pseudonym, out);
+  if (!via_pseudonym.empty()) append_via(version_of(head), via_pseudonym, out);
 }
 
-void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out) {
-  ascii::append(out, minor_version == 0 ? "Via: 1.0 " : "Via: 1.1 ", pseudonym, "\r\n");
+std::string_view version_of(const RequestHead& head) {
+  if (head.over_http2) return "2.0";
+  return head.minor_version == 0 ? "1.0" : "1.1";
+}
+
+void append_via(std::string_view version, std::string_view pseudonym, std::string& out) {
+  ascii::append(out, "Via: ", version, " ", pseudonym, "\r\n");
 }
 
 void frame_by_length(std::uint64_t length, std::string& head) {
@@ -261,7 +266,7 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   append_response_framing(head, rewrite, out);
   if (head.status >= 200 && head.find(FieldId::date) == nullptr)
     ascii::append(out, "Date: ", rewrite.date, "\r\n");
-  append_via(head.minor_version, rewrite.via_pseudonym, out);
+  append_via(head.minor_version == 0 ? "1.0" : "1.1", rewrite.via_pseudonym, out);
   const bool close = rewrite.close && head.status != 101;
   if (upgrade || close) {
     ascii::append(out, "Connection: ", upgrade ? "upgrade" : "close",

@@ -28,9 +28,12 @@ namespace reprise::http {
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
 
-/// Appends the line `Via: 1.x pseudonym`, where x is `minor_version`, the version in which the message was
-/// received (RFC 9110 7.6.3).
-void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out);
+/// Returns the version in which the request was received, as Via names it: `1.0`, `1.1` or `2.0`.
+std::string_view version_of(const RequestHead&);
+
+/// Appends the line `Via: version pseudonym`. `version`: the one in which the message was received (RFC 9110
+/// 7.6.3).
+void append_via(std::string_view version, std::string_view pseudonym, std::string& out);
 
 /// Replaces the chunked framing in a head from write_request_head with a Content-Length of `length`, for an
 /// HTTP/1.0 upstream (row A10). Also removes the Trailer field, because trailers cannot be sent without

@@ -1,5 +1,4 @@
-// Detects the protocol of a byte stream from its first bytes: HTTP/1.x, HTTP/2, TLS, or something else. Only
-// HTTP/1.x requests can be read and retried here.
+// Detects the protocol of a byte stream from its first bytes: HTTP/1.x, HTTP/2, TLS, or something else.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ struct StreamStart {
 enum class DetectedProtocol : std::uint8_t {
   more,          ///< undecided: wait for more bytes
   http,          ///< an HTTP/1.x request to the tunnel's own upstream
-  http2,         ///< the HTTP/2 preface in clear text; passed through unread
+  http2,         ///< the HTTP/2 preface in clear text
   tls,           ///< a TLS handshake record
   server_first,  ///< the upstream has sent the first byte
   silence,       ///< neither side has sent a byte

@@ -54,6 +54,7 @@ struct RequestHead final : policy::FieldLines {
   std::string_view method;
   std::string_view target;
   unsigned minor_version = 1;  ///< the x of HTTP/1.x
+  bool over_http2 = false;     ///< the request arrived over HTTP/2, and was written as HTTP/1.1
   std::vector<FieldLine> fields;
   Framing framing;          ///< none, length or chunked
   std::size_t bytes = 0;    ///< length of the head in the buffer, with `skipped` and the final blank line

@@ -142,7 +142,8 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
 
 Intake take_tunnelled(const RequestHead& head, const Connect& tunnel, bool https) {
   if (head.method == "CONNECT") return Rejected{Rejection::bad_method};
-  if (!is_own_target(head.target, tunnel, https)) return Rejected{Rejection::bad_target};
+  if (!is_own_target(head.target, tunnel, https))
+    return Rejected{head.over_http2 ? Rejection::misdirected_request : Rejection::bad_target};
   const bool named = head.find(FieldId::host) != nullptr;
   const std::string_view authority = named ? std::string_view() : tunnel.authority;
   Intake intake = take_gateway(head, {tunnel.host, tunnel.port, https, authority, tunnel.host, tunnel.port});

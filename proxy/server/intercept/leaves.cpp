@@ -22,9 +22,9 @@ struct Making {
 
 net::ClientTls::Accept accept_with(std::shared_ptr<const net::TlsServer> server) {
   if (server == nullptr) return {};
-  return [server = std::move(server)](net::Carrier carrier,
-                                      std::string before) -> std::unique_ptr<net::SecureLink> {
-    return std::make_unique<net::TlsLink>(std::move(carrier), *server, std::move(before));
+  return [server = std::move(server)](net::Carrier carrier, std::string before,
+                                      net::Protocol offered) -> std::unique_ptr<net::SecureLink> {
+    return std::make_unique<net::TlsLink>(std::move(carrier), *server, std::move(before), offered);
   };
 }
 

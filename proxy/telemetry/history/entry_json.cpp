@@ -64,6 +64,7 @@ void add_request(json::object& out, const HistoryEntry& story) {
   out["route"] = story.route_name;
   add_text(out, "client", story.client);
   out["method"] = story.method;
+  if (story.http2) out["http"] = "2";
   out["host"] = story.host;
   out["port"] = story.port;
   add_text(out, "path", story.path);

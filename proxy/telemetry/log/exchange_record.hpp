@@ -47,6 +47,7 @@ struct ExchangeNumbers {
   bool own_response = false;  ///< this proxy generated the response
   bool tunnel = false;        ///< the client asked for a tunnel, by CONNECT, SOCKS or a redirected connection
   bool over_tls = false;      ///< the connection to the upstream uses TLS
+  bool http2 = false;         ///< the client sent the request over HTTP/2
 
   bool operator==(const ExchangeNumbers&) const = default;
 };

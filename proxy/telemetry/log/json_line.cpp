@@ -157,6 +157,7 @@ void write_line(const ExchangeRecord& record, std::string_view route, config::Lo
   to.template text<Field::route>(route);
   if (!record.client.empty()) append_endpoint<dialect, Field::client, Field::client_port>(out, record.client);
   append_method<dialect>(out, record.method);
+  if (record.http2) to.template word<Field::client_http_version>("2");
   append_target<dialect>(out, record, route, path);
   append_status<dialect>(out, record);
   to.template word<Field::ending>(word(record.ending));

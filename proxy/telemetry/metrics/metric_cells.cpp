@@ -278,6 +278,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       gauges(Metric::http2_streams, "side", side_words, http2_streams),
       codes_by_side(Metric::http2_goaways, http2_goaways),
       codes_by_side(Metric::http2_resets, http2_resets),
+      counters(Metric::http2_floods, "kind", flood_words, http2_floods),
       distribution(Metric::http2_queued, http2_queued),
       gauge(Metric::client_connections, client_connections),
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),

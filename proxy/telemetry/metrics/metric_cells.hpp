@@ -88,6 +88,7 @@ inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 inline constexpr auto& limit_words = policy::names_of<LimitHit>;
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& side_words = policy::names_of<Http2Side>;
+inline constexpr auto& flood_words = policy::names_of<policy::Http2Flood>;
 inline constexpr auto& http2_code_words = policy::names_of<policy::Http2Code>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 
@@ -130,6 +131,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Level, side_words.size()> http2_streams{};
   Http2CodeCounts http2_goaways{};
   Http2CodeCounts http2_resets{};
+  std::array<Counter, flood_words.size()> http2_floods{};
   Distribution http2_queued;
   UpstreamTable by_upstream;
   std::array<Counter, reload_words.size()> reloads{};

@@ -74,6 +74,12 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "that RFC 9113 does not list is `other`."},
     {Metric::http2_resets, "reprise_http2_resets_total", Type::Counter, "side, code",
      "RST_STREAM frames that arrived, by side and error code. Labels as for `reprise_http2_goaways_total`."},
+    {Metric::http2_floods, "reprise_http2_floods_total", Type::Counter, "kind",
+     "HTTP/2 connections of clients that were ended because of a flood: resets (streams that were reset or "
+     "refused), empty_frames (frames that move no data), unread_acks (acknowledgements that the client does "
+     "not read), "
+     "header_block (one head in too many frames or "
+     "bytes)."},
     {Metric::http2_queued, "reprise_http2_queued_seconds", Type::Histogram, "",
      "Time for which attempts waited for an HTTP/2 stream, because the upstream allowed no further stream "
      "and "

@@ -41,6 +41,7 @@ enum class Metric : std::uint8_t {
   http2_streams,
   http2_goaways,
   http2_resets,
+  http2_floods,
   http2_queued,
   client_connections,
   tunnels,

@@ -285,6 +285,10 @@ void Metrics::count_http2_resets(Http2Side side, policy::Http2Code code, std::ui
       number, std::memory_order_relaxed);
 }
 
+void Metrics::count_http2_flood(policy::Http2Flood kind) {
+  add_one(cells_->http2_floods[static_cast<std::size_t>(kind)]);
+}
+
 void Metrics::count_http2_wait(policy::Duration wait) { cells_->http2_queued.observe(seconds(wait)); }
 
 void Metrics::replay_bytes_changed(ReplayMedium medium, std::int64_t by) {

@@ -32,7 +32,7 @@ enum class Interception : std::uint8_t {
   unlisted,           // tunnelled unread: `intercept` does not list the host
   no_server_name,     // tunnelled unread: no SNI, or an unreadable ClientHello
   other_server_name,  // tunnelled unread: SNI is not the requested host
-  no_http_1_1,        // tunnelled unread: ALPN does not offer HTTP/1.1
+  no_http_1_1,        // tunnelled unread: ALPN offers no version that is accepted, such as HTTP/1.1
   handshake_failed,   // ended: the client or OpenSSL reported an error
   handshake_timeout,  // ended by timers.handshake
   no_certificate,     // ended: no certificate could be made for the name
@@ -146,6 +146,7 @@ class Metrics {
   void http2_streams_changed(Http2Side, int by);
   void count_http2_goaways(Http2Side, policy::Http2Code, std::uint64_t number = 1);
   void count_http2_resets(Http2Side, policy::Http2Code, std::uint64_t number = 1);
+  void count_http2_flood(policy::Http2Flood);
   /// Counts an attempt that had to wait for an HTTP/2 stream.
   void count_http2_wait(policy::Duration);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);

@@ -92,6 +92,7 @@ void append_request_span(std::string& out, const SpanHead& head, const HistoryEn
     to.text("url.path", story.path);
   }
   add_client(to, story.client);
+  if (story.http2) to.text("network.protocol.version", "2");
   if (story.status != 0) to.whole("http.response.status_code", story.status);
   const std::string error = request_error(story);
   to.text("error.type", error);

@@ -1,0 +1,264 @@
+#include "proxy/forward/session/http2_session.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <cassert>
+
+#include "proxy/forward/exchange/deliver.hpp"
+#include "proxy/forward/exchange/exchange_driver.hpp"
+#include "proxy/forward/exchange/record.hpp"
+#include "proxy/forward/session/plan.hpp"
+#include "proxy/forward/session/session.hpp"
+#include "proxy/http/http1/max_forwards_response.hpp"
+#include "proxy/http/http1/parse.hpp"
+#include "proxy/net/streams/count_codes.hpp"
+#include "proxy/net/streams/http2_client_link.hpp"
+
+namespace reprise::forward {
+
+using http::Rejection;
+using telemetry::Http2Side;
+
+/// One stream while it is served.
+class Http2Session::ServedStream {
+ public:
+  ServedStream(Http2Session& session, http::StreamId id)
+      : session_(session),
+        end_(session.connection_, id),
+        pause_(session.worker.io.get_executor()),
+        next_(std::exchange(session.served_, this)) {
+    if (next_ != nullptr) next_->previous_ = this;
+  }
+  ~ServedStream() {
+    (previous_ != nullptr ? previous_->next_ : session_.served_) = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+  }
+  ServedStream(const ServedStream&) = delete;
+  ServedStream& operator=(const ServedStream&) = delete;
+
+  Task<void> serve(Request&);
+  net::ClientWatch* watch() const { return watch_.get(); }
+  ServedStream* next() const { return next_; }
+
+ private:
+  Task<void> exchange_with_upstream(Request&);
+  Task<void> refuse(Request&, Rejection);
+  Task<void> respond(Request&);
+  Task<void> send(const Request&, std::string_view text);
+
+  Http2Session& session_;
+  std::string head_;
+  net::Http2ClientStream end_;
+  net::Pause pause_;
+  net::GuardedPointer<net::ClientWatch> watch_;
+  ServedStream* previous_ = nullptr;
+  ServedStream* next_;
+};
+
+Task<void> Http2Session::ServedStream::serve(Request& request) {
+  if (const auto too_large = end_.too_large()) co_return co_await refuse(request, *too_large);
+  head_ = end_.take_head();
+  http::RequestHead& head = request.in.head;
+  const http::Parsed parsed = http::parse_request(head_, request.route.snapshot->head_limits(), head);
+  request.in.started = net::Tick::now();
+  head.over_http2 = true;
+  if (const auto* cause = std::get_if<Rejection>(&parsed)) co_return co_await refuse(request, *cause);
+  const Plan planned = plan(session_, session_.inside(), end_, request);
+  if (const auto* const refused = std::get_if<Rejection>(&planned)) {
+    co_await refuse(request, *refused);
+  } else if (std::holds_alternative<RespondedHere>(planned)) {
+    co_await respond(request);
+  } else {
+    co_await exchange_with_upstream(request);
+  }
+}
+
+Task<void> Http2Session::ServedStream::exchange_with_upstream(Request& request) {
+  Worker& worker = session_.worker;
+  Served served;
+  {
+    net::ClientWatch watch(worker.tick, end_);
+    const net::GuardedPointer<net::ClientWatch>::Guard guard(watch_, &watch);
+    if (worker.draining) watch.shut_down();
+    OneExchange one{worker, request, {end_, pause_, watch}};
+    served = co_await exchange(one);
+  }
+  record(worker, request, served);
+}
+
+Task<void> Http2Session::ServedStream::send(const Request& request, std::string_view text) {
+  const std::size_t body = text.find("\r\n\r\n") + 4;
+  end_.add_head(text.substr(0, body), false);
+  if (body < text.size()) end_.add_piece(text.substr(body));
+  end_.add_end({});
+  static_cast<void>(co_await end_.send_rest(request.route.snapshot->settings.timers.header));
+}
+
+Task<void> Http2Session::ServedStream::respond(Request& request) {
+  std::string& text = request.responses.head;
+  http::write_max_forwards_response(request.in.head, session_.worker.date(), "", text);
+  co_await send(request, text);
+}
+
+Task<void> Http2Session::ServedStream::refuse(Request& request, Rejection cause) {
+  Worker& worker = session_.worker;
+  worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
+  const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
+  log_rejection(worker, request, reply, cause);
+  Responses& responses = request.responses;
+  append_reason(reply.reason, responses.own_fields);
+  http::write_reply(reply, worker.date(), responses.own_fields, false, request.in.head.method == "HEAD",
+                    responses.head);
+  co_await send(request, responses.head);
+}
+
+Http2Session::Http2Session(Worker& thread, ClientConnection connection, std::optional<InsideStream> inside)
+    : Client(thread, connection),
+      stream_(std::make_unique<net::Stream>(thread.tick, std::move(connection.carrier))),
+      inside_(std::move(inside)),
+      changes_(thread.io.get_executor()),
+      place_(std::move(connection.place)) {
+  worker.sessions.add(*this);
+  worker.shared.metrics.http2_connections_changed(Http2Side::client, 1);
+}
+
+Http2Session::~Http2Session() {
+  if (connection_ != nullptr) connection_->forget_owner();
+  worker.shared.metrics.http2_connections_changed(Http2Side::client, -1);
+  worker.sessions.remove(*this);
+}
+
+// In absolute-form, the authority of each request is compared with that of the listener or the connection
+// (rows M4, M5 and M9). In origin-form, it is what Host is in HTTP/1.
+http::TargetForm Http2Session::target_form() const {
+  if (inside_)
+    return inside_->kind == RequestKind::intercepted ? http::TargetForm::absolute : http::TargetForm::origin;
+  const bool takes_any_host = role->mode().requests()->kind() == RequestKind::gateway &&
+                              role->settings.host == config::GatewayHost::client;
+  return takes_any_host ? http::TargetForm::origin : http::TargetForm::absolute;
+}
+
+Task<void> Http2Session::run(std::string_view early) {
+  const net::Snapshot& snapshot = *worker.snapshot;
+  connection_ = std::make_shared<net::Http2ClientConnection>(
+      std::move(stream_), target_form(),
+      http::ClientWire::Limits{snapshot.head_limits(), snapshot.settings.limits.streams},
+      worker.shared.stream_memory, *this);
+  connection_->begin(early);
+  if (worker.draining) say_goodbye();
+  while (serving_ > 0 || (connection_->is_open() && !is_leaving())) {
+    if (serving_ == 0) {
+      co_await wait_idle();
+    } else {
+      co_await changes_.until(Instant::max());
+    }
+    count_events();
+  }
+  if (const auto& flood = connection_->state().flood()) worker.shared.metrics.count_http2_flood(*flood);
+  if (worker.draining) connection_->linger_for(net::Tick::granule);
+  connection_->close();
+  while (!connection_->is_gone()) co_await changes_.until(Instant::max());
+}
+
+Task<void> Http2Session::wait_idle() {
+  const Instant due = leave_by_.value_or(net::Tick::now() + worker.snapshot->settings.timers.keep_alive);
+  IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now());
+  while (serving_ == 0 && connection_->is_open() && !is_leaving() && net::Tick::now() < due) {
+    co_await changes_.until(leave_by_ ? std::min(due, *leave_by_) : due);
+    count_events();
+  }
+  idle.end();
+  if (serving_ > 0 || leave_by_ || net::Tick::now() < due) co_return;
+  worker.shared.metrics.count_limit(telemetry::LimitHit::keep_alive);
+  say_goodbye();
+}
+
+bool Http2Session::is_leaving() const {
+  return connection_->is_finished() || connection_->state().going_away() ||
+         connection_->state().goodbye_is_known() || (leave_by_ && net::Tick::now() >= *leave_by_);
+}
+
+void Http2Session::say_goodbye() {
+  constexpr Duration longest_response_to_ping = std::chrono::seconds(1);  // row M64
+  if (leave_by_) return;
+  leave_by_ = net::Tick::now() + longest_response_to_ping;
+  connection_->announce_goodbye();
+  changes_.cancel();
+}
+
+void Http2Session::count_events() {
+  telemetry::Metrics& metrics = worker.shared.metrics;
+  for (const Rejection cause : connection_->take_malformed())
+    metrics.count_rejection(static_cast<std::size_t>(cause));
+  net::count_codes(metrics, Http2Side::client, *connection_);
+}
+
+void Http2Session::serve(http::StreamId id) {
+  ++serving_;
+  worker.shared.metrics.http2_streams_changed(Http2Side::client, 1);
+  asio::co_spawn(worker.io.get_executor(), serve_stream(*this, id), or_abort);
+}
+
+Task<void> Http2Session::serve_connect(http::StreamId id) {
+  ClientConnection stream{.carrier = std::make_unique<net::Http2ClientLink>(connection_, id),
+                          .listener = listener,
+                          .role = role,
+                          .ends = ends,
+                          .place = {}};
+  co_await run_session(worker, std::move(stream));
+}
+
+Task<void> Http2Session::serve_stream(Http2Session& session, http::StreamId id) {
+  if (!session.inside_ && session.connection_->state().is_connect(id)) {
+    co_await session.serve_connect(id);
+  } else {
+    auto request = session.begin_request();
+    ServedStream served(session, id);
+    co_await served.serve(*request);
+    session.end_request(std::move(request));
+  }
+  --session.serving_;
+  session.worker.shared.metrics.http2_streams_changed(Http2Side::client, -1);
+  session.changes_.cancel();
+}
+
+void Http2Session::drain() {
+  for (ServedStream* each = served_; each != nullptr; each = each->next()) {
+    if (net::ClientWatch* const watch = each->watch()) watch->shut_down();
+  }
+  if (connection_ != nullptr) say_goodbye();
+}
+
+void Http2Session::abort() {
+  for (ServedStream* each = served_; each != nullptr; each = each->next()) {
+    if (net::ClientWatch* const watch = each->watch()) watch->report_reset();
+  }
+  if (connection_ == nullptr) return;
+  connection_->linger_for(net::Tick::granule);
+  connection_->abort();
+}
+
+bool Http2Session::close_for_room() {
+  worker.shared.metrics.count_limit(telemetry::LimitHit::room);
+  connection_->linger_for(Duration::zero());
+  connection_->close();
+  return true;
+}
+
+namespace {
+
+Task<void> run_http2_session(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
+                             std::string early) {
+  Http2Session session(worker, std::move(connection), std::move(inside));
+  co_await session.run(early);
+}
+
+}  // namespace
+
+void serve_http2(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
+                 std::string early) {
+  asio::co_spawn(worker.io,
+                 run_http2_session(worker, std::move(connection), std::move(inside), std::move(early)),
+                 or_abort);
+}
+
+}  // namespace reprise::forward
