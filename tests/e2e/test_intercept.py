@@ -113,7 +113,7 @@ def test_exec_retries_https_requests_of_a_command():
         with tempfile.TemporaryDirectory() as folder:
             environment = {"SSL_CERT_FILE": authority().file, "XDG_RUNTIME_DIR": folder}
             url = f"https://{HOST}:{upstream.port}/x"
-            got = ran("exec", "--report", f"{folder}/report", "--intercept", HOST, "--", "curl", "-sS", "-i", url, environment=environment)
+            got = ran("exec", "--report", f"{folder}/report", "--intercept", HOST, "--", "curl", "-sS", "-i", "--http1.1", url, environment=environment)
             equal((got[0], got[2]), (0, SUMMARY), got[1])
             assert "Reprise-Attempts: 3" in got[1] and got[1].endswith("answer 3 to /x\n"), got[1]
             with open(f"{folder}/report", encoding="utf-8") as file:
@@ -283,22 +283,22 @@ def test_intercepted_requests_fail_with_502_if_the_upstream_certificate_is_inval
            "unable to get local issuer": Authority("another").issue(), "mismatch": authority().issue(names=("DNS:other.test",))}
     for words, certificate in bad.items():
         with TlsUpstream(certificate=certificate) as upstream, Intercepting() as reprise:
-            out, err, code = reprise.curl("-i", f"https://{HOST}:{upstream.port}/")
+            out, err, code = reprise.curl("-i", "--http1.1", f"https://{HOST}:{upstream.port}/")
             equal(code, 0, err)
             assert "HTTP/1.1 502 " in out and "error=tls_certificate_error" in out, out
             assert words in out, (words, out)
             equal((upstream.connections, upstream.count()), (1, 0), "one dial, and no request")
     with TlsUpstream(certificate=revoked) as upstream, Intercepting(defaults={"tls": {"ca_file": authority().with_list()}}) as reprise:
-        out, _, _ = reprise.curl("-i", f"https://{HOST}:{upstream.port}/")
+        out, _, _ = reprise.curl("-i", "--http1.1", f"https://{HOST}:{upstream.port}/")
         assert "HTTP/1.1 502 " in out and "revoked" in out, out
 
 
 def test_F11_only_listed_hosts_requested_by_their_own_name_are_intercepted():
     """The client gets the upstream's own certificate in four cases: the client sends another name as SNI,
-    sends no SNI, or offers only HTTP/2, or the host is not listed."""
-    with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
+    sends no SNI, or offers no version of HTTP, or the host is not listed."""
+    with TlsUpstream(alpn=("acme-tls/1", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
         own = authority().file
-        for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("h2",))):
+        for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("acme-tls/1",))):
             with handshake(reprise, upstream.port, own, name, alpn=alpn) as wire:
                 equal(issuer_of(wire), "reprise test CA", outcome)
             equal(reprise.interceptions(outcome), 1, outcome)

@@ -4,6 +4,7 @@ import json
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from http2_client import Http2Client
 from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
 from http2_upstream import Gate, Http2Upstream
 from server import Server
@@ -71,7 +72,9 @@ def play(reprise, upstream, copied, talker, narrow, gate):  # pylint: disable=to
         client.send(b"\x00")
         equal(client.read_to_end(), b"\x00")
     two_at_once(reprise, upstream, narrow, gate)
-    return 11
+    with Http2Client(reprise.forward) as client:
+        equal(client.ask(path="/x", authority=f"{LOOPBACK}:{upstream.port}").status, 200)
+    return 12
 
 
 def lines(reprise, count):

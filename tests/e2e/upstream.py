@@ -113,6 +113,9 @@ class Upstream(Server):
     def serve_one(self, connection, number, reader):
         """Serves one request. Returns whether the connection stays open."""
         request = Request(reader.read_head() + CRLF, number)
+        if request.version == "HTTP/2.0":  # the preface of HTTP/2
+            connection.sendall(b"HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return False
         take_over = self.taking_over(request)
         if take_over:
             return take_over(connection, request, reader)

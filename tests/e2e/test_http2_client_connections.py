@@ -1,0 +1,143 @@
+"""Tests rows M44, M61 to M66 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
+import os
+import signal
+import threading
+
+import http2_frames as h2
+from harness import equal, eventually
+from http2_client import Http2Client
+from http2_upstream import Gate, Http2Upstream, Reply, hangs
+from test_http2_client_messages import VERSIONS, asking
+from transfers import MIB
+from upstream import Upstream
+
+
+def streams(reprise, side="client"):
+    return reprise.metric("reprise_http2_streams", side=side)
+
+
+def test_M44_large_response_does_not_stop_small_ones():
+    narrow = {"opens_windows": False, "settings": {h2.INITIAL_WINDOW_SIZE: MIB}}
+    with Http2Upstream({"/large": [Reply(200, bytes(8 * MIB))]}) as upstream, asking(upstream, client=narrow) as (client, _):
+        large = client.begin(path="/large")
+        client.until(lambda: client.responses[large].size > 0)
+        for number in range(20):
+            equal(client.ask(path=f"/small{number}").status, 200)
+        equal(client.responses[large].ended, False)
+        client.open_window(0, 8 * MIB)
+        client.open_window(large, 8 * MIB)
+        equal(client.response(large).size, 8 * MIB)
+
+
+def test_M61_pings_are_acknowledged_and_not_forwarded():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, _):
+        client.begin()
+        upstream.heads_seen(1)
+        for number in range(20):
+            client.send(h2.frame(h2.PING, 0, 0, h2.number(number) * 2))
+        client.until(lambda: len(client.pongs) == 20)
+        client.reset_stream(1)
+        equal((client.pongs[-1], upstream.links[0].pinged), (h2.number(19) * 2, 0))
+
+
+def test_M62_idle_connection_ends_with_goaway():
+    with Upstream() as upstream, asking(upstream, "never", configuration={"timers": {"keep_alive": "50ms"}}) as (client, reprise):
+        equal(client.ask().status, 200)
+        equal((client.read_to_goaway(), client.goaways), (h2.NO_ERROR, [(h2.MOST_STREAMS, h2.NO_ERROR), (1, h2.NO_ERROR)]))
+        equal(reprise.metric("reprise_limits_hit_total", limit="keep_alive"), 1)
+
+
+def test_M64_drain_serves_what_the_client_sends_before_it_knows():
+    gate = Gate()
+    gate.open.clear()
+    with Http2Upstream({"/slow": [gate]}) as upstream, asking(upstream, client={"acknowledges": True}) as (client, reprise):
+        slow = client.begin(path="/slow")
+        upstream.heads_seen(1)
+        os.kill(reprise.process.pid, signal.SIGTERM)
+        client.until(lambda: client.goaways)
+        equal(client.goaways[0], (h2.MOST_STREAMS, h2.NO_ERROR))
+        gate.open.set()
+        equal(client.response(slow).status, 200)
+        equal((client.read_to_goaway(), client.goaways[-1]), (h2.NO_ERROR, (slow, h2.NO_ERROR)))
+
+
+def test_M64_drain_does_not_wait_for_a_client_that_does_not_answer_the_ping():
+    with Http2Upstream() as upstream, asking(upstream, client={"acknowledges": False}) as (client, reprise):
+        equal(client.ask().status, 200)
+        os.kill(reprise.process.pid, signal.SIGTERM)
+        equal(client.read_to_goaway(), h2.NO_ERROR)
+
+
+def test_M64_streams_that_outlive_the_grace_are_cancelled():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream, configuration={"shutdown": {"grace": "100ms"}}) as (client, reprise):
+        stream = client.begin()
+        upstream.heads_seen(1)
+        os.kill(reprise.process.pid, signal.SIGTERM)
+        response = client.response(stream)
+        assert response.reset == h2.CANCEL or response.status == 503, (response.reset, response.status)
+
+
+def test_M65_reset_stream_ends_at_the_upstream_alone():
+    for kind, http2 in VERSIONS:
+        waits = threading.Event()
+        def holds(connection, _request, _reader, waits=waits):
+            while connection.recv(4096):
+                pass
+            waits.set()
+            return False
+        scripts = {"at_head": {"/x": lambda *_: None}} if kind is Http2Upstream else {"on_head": {"/x": holds}}
+        with kind(**scripts) as upstream, asking(upstream, http2) as (client, reprise):
+            stream = client.begin()
+            eventually(lambda: streams(reprise) == 1, "the stream is served")
+            if kind is Http2Upstream:
+                upstream.heads_seen(1)
+            client.reset_stream(stream)
+            eventually(lambda: streams(reprise) == 0, "the stream has ended")
+            if kind is Http2Upstream:
+                eventually(lambda: upstream.heads[0].reset == h2.CANCEL, "the upstream's stream is reset")
+            else:
+                waits.wait(60)
+            equal(client.ask(path="/y").status, 200)
+            equal(reprise.requests(2)[0]["ending"], "client_gone")
+
+
+def test_M65_reset_connection_ends_all_its_streams():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        for _ in range(5):
+            client.begin()
+        upstream.heads_seen(5)
+        client.abort()
+        eventually(lambda: streams(reprise) == 0 == streams(reprise, "upstream"), "no stream is left")
+        equal({request.reset for request in upstream.heads}, {h2.CANCEL})
+
+
+def test_M65_client_that_has_finished_gets_its_responses():
+    gate = Gate()
+    gate.open.clear()
+    with Http2Upstream({"/x": [gate]}) as upstream, asking(upstream, client={"acknowledges": False, "opens_windows": False}) as (client, _):
+        stream = client.begin()
+        upstream.heads_seen(1)
+        client.finish()
+        gate.open.set()
+        equal(client.response(stream).status, 200)
+        equal(client.read_to_goaway(), h2.NO_ERROR)
+
+
+def test_M66_upstream_connection_stays_open_when_streams_are_cancelled():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        for _ in range(10):
+            stream = client.begin()
+            eventually(lambda: streams(reprise, "upstream") == 1, "the stream has reached the upstream")
+            client.reset_stream(stream)
+            eventually(lambda: streams(reprise, "upstream") == 0, "the stream has ended")
+        equal((client.ask(path="/y").status, upstream.connections), (200, 1))
+
+
+def test_M105_client_that_reads_nothing_stops_only_itself():
+    with Http2Upstream({"/large": [Reply(200, bytes(2 * MIB))]}) as upstream, asking(upstream, client={"settings": {h2.INITIAL_WINDOW_SIZE: 0}}) as (client, reprise):
+        large = client.begin(path="/large")
+        client.until(lambda: client.responses[large].status)
+        with Http2Client(reprise.gateway) as other:
+            equal(other.ask(path="/small").status, 200)
+        client.open_window(large, 4 * MIB)
+        equal(client.response(large).size, 2 * MIB)

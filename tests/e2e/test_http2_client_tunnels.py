@@ -1,0 +1,155 @@
+"""Tests row M11 of docs/requirements/http2.md: CONNECT over HTTP/2, and what is inside such tunnels."""
+import contextlib
+import ssl
+
+import http2_frames as h2
+from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from http2_client import Http2Client
+from http2_upstream import Http2Upstream, hangs
+from reader import CRLF, reset
+from server import Server
+from test_http2_clients import relays, reprise_for
+from test_intercept import HOST, Intercepting
+from test_tunnels import echo_backwards_at_the_end
+from tls import TlsUpstream
+from upstream import Upstream
+
+
+def opened(client, port, host=LOOPBACK):
+    """Opens a tunnel on a new stream, and returns the stream."""
+    stream = client.begin("CONNECT", None, end=False, authority=f"{host}:{port}")
+    client.until(lambda: client.responses[stream].status is not None or client.responses[stream].reset is not None)
+    equal((client.responses[stream].status, client.responses[stream].ended), (200, False))
+    return stream
+
+
+def received(client, stream, count):
+    """Waits for `count` bytes of a tunnel. Returns all that have arrived."""
+    client.until(lambda: client.responses[stream].size >= count)
+    return client.responses[stream].body
+
+
+def test_M11_tunnel_carries_bytes_both_ways_beside_other_streams():
+    with Server(relays) as talker, Upstream() as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, talker.port)
+        for number in range(5):
+            client.data(stream, b"hello")
+            received(client, stream, 5 * (number + 1))
+            equal(client.ask(authority=f"{LOOPBACK}:{upstream.port}").status, 200)
+        large = bytes(range(256)) * 4000
+        client.upload(stream, large)
+        response = client.response(stream)
+        equal((response.body, response.ended, response.reset), (b"hello" * 5 + large, True, None))
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 0, "the streams have ended")
+
+
+def test_M11_end_of_stream_is_the_half_close():
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"forwards", end=True)
+        response = client.response(stream)
+        equal((response.body, response.ended), (b"sdrawrof", True))
+
+
+def test_M11_broken_upstream_resets_the_stream_with_connect_error():
+    def breaks(connection):
+        connection.recv(4096)
+        reset(connection)
+    with Server(breaks) as talker, Upstream() as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0hello")
+        response = client.response(stream)
+        equal((response.ended, response.reset), (False, h2.CONNECT_ERROR))
+        equal(client.ask(authority=f"{LOOPBACK}:{upstream.port}").status, 200)
+
+
+def test_M11_refused_and_failed_tunnels_get_a_response():
+    held, port = closed_port()
+    with held, Reprise(security={"connect_ports": [443, port]}, defaults={"retry": {"max_attempts": 2}}) as reprise, \
+            Http2Client(reprise.forward) as client:
+        for authority, status in ((f"{LOOPBACK}:1", 403), (f"{LOOPBACK}:{port}", 502)):
+            response = client.response(client.begin("CONNECT", None, end=False, authority=authority))
+            equal((response.status, response.ended, bool(response.body)), (status, True, True), authority)
+            equal(int(response.field("content-length")), response.size)
+        equal(response.attempts, 2)
+
+
+def test_M11_connect_on_a_gateway_gets_501():
+    with Upstream() as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
+        equal(client.response(client.begin("CONNECT", None, end=False, authority="other.test:443")).status, 501)
+        equal(client.ask().status, 200)
+
+
+def test_M11_client_that_resets_the_tunnel_ends_it_at_the_upstream():
+    ended = []
+    def waits(connection):
+        with contextlib.suppress(OSError):
+            while connection.recv(4096):
+                pass
+        ended.append(True)
+    with Server(waits) as talker, Reprise() as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0hello")
+        client.reset_stream(stream)
+        eventually(lambda: ended, "the upstream's connection has ended")
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 0, "the stream has ended")
+
+
+def test_M11_requests_inside_the_tunnel_are_served_and_retried():
+    with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, upstream.port)
+        client.data(stream, f"GET /flaky HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n\r\n".encode())
+        client.until(lambda: b"answer 2" in client.responses[stream].body)
+        body = client.responses[stream].body
+        assert body.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in body, body
+
+
+class TlsInside:
+    """TLS over a stream of an Http2Client."""
+
+    def __init__(self, client, stream, cafile, alpn=()):
+        context = ssl.create_default_context(cafile=cafile)
+        if alpn:
+            context.set_alpn_protocols(list(alpn))
+        self.client, self.stream, self.read_up_to = client, stream, 0
+        self.to, self.out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.to, self.out, server_hostname=HOST)
+        self.call(self.tls.do_handshake)
+
+    def call(self, function, *arguments):
+        while True:
+            try:
+                result = function(*arguments)
+                self.flush()
+                return result
+            except ssl.SSLWantReadError:
+                self.flush()
+                response = self.client.responses[self.stream]
+                self.client.until(lambda: response.size > self.read_up_to)
+                self.to.write(response.body[self.read_up_to:])
+                self.read_up_to = response.size
+
+    def flush(self):
+        if data := self.out.read():
+            self.client.data(self.stream, data)
+
+
+def test_M11_intercepted_tls_inside_the_tunnel():
+    with TlsUpstream({"/flaky": [503, 200]}) as upstream, Intercepting() as reprise, Http2Client(reprise.forward) as client:
+        inside = TlsInside(client, opened(client, upstream.port, HOST), reprise.bundle)
+        inside.call(inside.tls.write, f"GET /flaky HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
+        answer = b""
+        while not answer.endswith(CRLF) and b"answer 2" not in answer:
+            answer += inside.call(inside.tls.read, 4096)
+        assert answer.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in answer, answer
+
+
+def test_M12_extended_connect_is_not_offered():
+    with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
+        client.until(lambda: client.settings_seen == 1)
+        assert 8 not in client.peer_settings, client.peer_settings
+        stream, head = client.frames_of([(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "http"), (":path", "/x"),
+                                         (":authority", client.authority)], end=False)
+        client.send(head)
+        equal(client.response(stream).reset, h2.PROTOCOL_ERROR)
+        equal(upstream.heads, [])
