@@ -190,6 +190,16 @@ def test_M47_values_pass_unchanged_both_ways():
             equal([(name, value) for name, value in plain(upstream.requests[-1].fields) if name.startswith("x-")], odd, http2)
 
 
+def test_M47_field_that_is_never_indexed_stays_so():
+    with Http2Upstream() as upstream, asking(upstream) as (client, _):
+        hidden = h2.compression().struct.NeverIndexedHeaderTuple(b"x-secret", b"key")
+        fields = [(name.encode(), value.encode()) for name, value in client.head("GET", "/x", [("x-plain", "v")])]
+        stream = client.new_stream()
+        client.send(b"".join(h2.head_frames(stream, client.encoder.encode([*fields, hidden]), end=True)))
+        equal(client.response(stream).status, 200)
+        equal((upstream.requests[-1].field("x-secret"), upstream.requests[-1].never_indexed), ("key", {"x-secret"}))
+
+
 def test_M48_first_request_may_fill_its_window_before_the_settings_arrive():
     body = bytes(range(256)) * 1000
     with Upstream() as upstream, asking(upstream, "never") as (client, _):

@@ -6,8 +6,8 @@
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/http2/request_fields.hpp"
 #include "proxy/http/http2/upstream_wire.hpp"
+#include "tests/fuzz/http2_script.hpp"
 #include "tests/fuzz/input.hpp"
-#include "tests/support/http2_frames.hpp"
 
 namespace reprise::fuzz {
 namespace {
@@ -24,56 +24,9 @@ struct Understood {
   std::array<Http2Message, stream_count> responses;
 };
 
-/// Writes whole frames for a byte of the input, so that most inputs are well-formed up to a point.
-class Script {
- public:
-  explicit Script(std::string_view text) : text_(text) {}
-
-  std::string bytes() {
-    std::string all = play::settings() + play::frame(play::FrameType::settings, play::ack, 0, "");
-    while (!text_.empty()) all += frame(next());
-    return all;
-  }
-
- private:
-  unsigned next() {
-    if (text_.empty()) return 0;
-    const auto byte = static_cast<unsigned char>(text_.front());
-    text_.remove_prefix(1);
-    return byte;
-  }
-  std::string take(std::size_t bytes) {
-    std::string some(text_.substr(0, bytes));
-    text_.remove_prefix(some.size());
-    return some;
-  }
-  std::string frame(unsigned kind) {
-    const auto stream = static_cast<std::int32_t>(kind / 16 % 4 * 2 + 1);
-    const unsigned end = (kind & 0x40U) != 0 ? play::end_stream : 0;
-    const unsigned first = next();
-    const unsigned second = next();
-    const auto other_stream = static_cast<std::int32_t>(first % 8);
-    const std::string bytes = take(first % 16);
-    switch (kind % 12) {
-      case 0: return play::headers(stream, {{":status", "200"}}, end);
-      case 1: return play::headers(stream, {{":status", "103"}}, end);
-      case 2:
-        return play::headers(stream, {{":status", "200"}, {"content-length", std::to_string(first % 8)}},
-                             end);
-      case 3: return play::headers(stream, {{bytes, take(second % 8)}}, end);
-      case 4: return play::data(stream, bytes, end);
-      case 5: return play::rst_stream(stream, first % 16);
-      case 6: return play::goaway(other_stream, second % 16);
-      case 7: return play::settings({{first % 10, second}});
-      case 8: return play::window_update(other_stream, second);
-      case 9: return play::frame(play::FrameType::ping, second, 0, take(8));
-      case 10: return play::frame(static_cast<play::FrameType>(second % 12), second, stream, bytes);
-      default: return bytes;
-    }
-  }
-
-  std::string_view text_;
-};
+const std::array<play::FieldList, 3> heads{play::FieldList{{":status", "200"}},
+                                           play::FieldList{{":status", "103"}},
+                                           play::FieldList{{":status", "200"}}};
 
 void flush(UpstreamWire& wire) {
   for (std::string_view bytes = wire.output(); !bytes.empty(); bytes = wire.output())
@@ -156,7 +109,7 @@ void judge_streams(const Understood& all) {
 
 void check(std::string_view text) {
   // The first frames open the streams, so the script comes after them in a piece of its own.
-  const std::string bytes = Script(text).bytes();
+  const std::string bytes = Http2Script(text, heads).bytes();
   const std::size_t first = play::settings().size() + 9;
   const Understood whole = play_to(bytes, first);
   const Understood split = play_to(bytes, 1);

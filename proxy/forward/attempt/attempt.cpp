@@ -85,7 +85,7 @@ struct Conversation final : OvertakenRequest {
 
   Upload& upload() override { return sending; }
   void begin(const Outgoing& out) {
-    sending.start(out.head, last, reader);
+    sending.start(out.head, last, reader, out.in.head.never_indexed);
     stall.watch();
     reader.begin(sending);
   }

@@ -17,10 +17,12 @@ Upload::Upload(asio::any_io_executor executor, net::RequestSink& upstream, Reque
     : executor_(std::move(executor)), upstream_(upstream), body_(body), idle_(idle) {}
 
 // The held body bytes are sent from byte 0; earlier attempts may have sent them already.
-void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener) {
+void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener,
+                   std::string_view never_indexed) {
   const bool whole = body_.complete() && body_.stored() == 0;
   const std::string last_trailers = whole ? trailers() : std::string();
-  const net::RequestOpening opening{head, last_lines, body_.held(), body_.chunked(), whole, last_trailers};
+  const net::RequestOpening opening{head,  last_lines,    body_.held(), body_.chunked(),
+                                    whole, last_trailers, never_indexed};
   body_.sending_begins();
   const ErrorCode error = upstream_.open(opening);
   if (error) {

@@ -44,7 +44,9 @@ class Upload {
 
   /// Sends what the kernel takes at once, and spawns a coroutine for the rest. `head` and `last_lines` must
   /// stay valid.
-  void start(std::string_view head, std::string_view last_lines, UploadListener& listener);
+  /// `never_indexed`: see RequestHead.
+  void start(std::string_view head, std::string_view last_lines, UploadListener& listener,
+             std::string_view never_indexed = {});
   /// Stops the upload and waits for its end. Afterwards the connection can only be read from, unless `end()`
   /// is `sent`.
   Task<void> stop();

@@ -47,6 +47,7 @@ class Http2Session::ServedStream {
 
   Http2Session& session_;
   std::string head_;
+  std::string never_indexed_;
   net::Http2ClientStream end_;
   net::Pause pause_;
   net::GuardedPointer<net::ClientWatch> watch_;
@@ -57,10 +58,12 @@ class Http2Session::ServedStream {
 Task<void> Http2Session::ServedStream::serve(Request& request) {
   if (const auto too_large = end_.too_large()) co_return co_await refuse(request, *too_large);
   head_ = end_.take_head();
+  never_indexed_ = end_.never_indexed();
   http::RequestHead& head = request.in.head;
   const http::Parsed parsed = http::parse_request(head_, request.route.snapshot->head_limits(), head);
   request.in.started = net::Tick::now();
   head.over_http2 = true;
+  head.never_indexed = never_indexed_;
   if (const auto* cause = std::get_if<Rejection>(&parsed)) co_return co_await refuse(request, *cause);
   const Plan planned = plan(session_, session_.inside(), end_, request);
   if (const auto* const refused = std::get_if<Rejection>(&planned)) {

@@ -55,6 +55,9 @@ struct RequestHead final : policy::FieldLines {
   std::string_view target;
   unsigned minor_version = 1;  ///< the x of HTTP/1.x
   bool over_http2 = false;     ///< the request arrived over HTTP/2, and was written as HTTP/1.1
+  /// Over HTTP/2: names of the fields that must not be compressed on the next hop either, as a comma list in
+  /// lower case (RFC 7541 6.2.3).
+  std::string_view never_indexed;
   std::vector<FieldLine> fields;
   Framing framing;          ///< none, length or chunked
   std::size_t bytes = 0;    ///< length of the head in the buffer, with `skipped` and the final blank line

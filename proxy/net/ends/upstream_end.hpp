@@ -10,12 +10,13 @@ namespace reprise::net {
 
 /// The beginning of a request. The views must stay valid until `all_sent`.
 struct RequestOpening {
-  std::string_view head;        ///< the request line and fields, as HTTP/1 text; `last_lines` follow
-  std::string_view last_lines;  ///< the rest of the head; may be empty
-  std::string_view body;        ///< the beginning of the body, from byte 0; may be empty
-  bool chunked = false;         ///< the head does not announce the length of the body
-  bool whole = false;           ///< `body` is the whole body
-  std::string_view trailers;    ///< trailer lines of a body that is `whole` and `chunked`; copied
+  std::string_view head;             ///< the request line and fields, as HTTP/1 text; `last_lines` follow
+  std::string_view last_lines;       ///< the rest of the head; may be empty
+  std::string_view body;             ///< the beginning of the body, from byte 0; may be empty
+  bool chunked = false;              ///< the head does not announce the length of the body
+  bool whole = false;                ///< `body` is the whole body
+  std::string_view trailers;         ///< trailer lines of a body that is `whole` and `chunked`; copied
+  std::string_view never_indexed{};  ///< see RequestHead::never_indexed
 };
 
 /// Takes one request: its opening, the other pieces of the body, and the end.

@@ -21,6 +21,8 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   const Http2ClientConnection& connection() const { return *connection_; }
   /// Takes the request's head as HTTP/1 text. Empty if the head is too large.
   std::string take_head();
+  /// Returns the names of the fields that arrived as never-indexed, see RequestHead.
+  const std::string& never_indexed() const { return message().never_indexed; }
   /// Returns why the head is too large; nothing if it is not.
   std::optional<http::Rejection> too_large() const { return message().too_large; }
 

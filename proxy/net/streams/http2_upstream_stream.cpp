@@ -18,7 +18,7 @@ ErrorCode Http2UpstreamStream::open(const RequestOpening& opening) {
   http::UpstreamWire& wire = connection_->wire_;
   if (connection_->room() == 0) return Http2Error::no_room;
   head_.assign(opening.head).append(opening.last_lines);
-  http::write_request_fields(head_, scheme_, fields_);
+  http::write_request_fields(head_, scheme_, fields_, opening.never_indexed);
   const bool is_empty = opening.body.empty() && opening.trailers.empty();
   bind(wire.open(fields_, opening.whole && is_empty));
   if (!opening.body.empty()) wire.send(id(), opening.body);
