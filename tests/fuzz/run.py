@@ -45,7 +45,7 @@ TARGETS = {
     "http2_fields": (256, "http2", 10_000, ()),
     "http2_request": (256, "http2_request", 10_000, ()),
     "http2_session": (256, None, 2_000, ()),
-    "http2_client_session": (256, None, 2_000, ("tests/fuzz/corpus/http2_session",)),
+    "http2_client_session": (256, None, 2_000, ()),
     "json_probe": (256, "json", 50_000, ()),
     "xml_probe": (256, "xml", 20_000, ()),
     "route_match": (192, None, 50_000, ()),

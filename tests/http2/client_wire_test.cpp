@@ -299,8 +299,8 @@ TEST_F(ClientWireTest, M99_stream_above_the_limit_is_refused_and_the_connection_
 }
 
 TEST_F(ClientWireTest, M95_header_block_of_too_many_frames_ends_the_connection) {
-  const std::string block = header_block(get_fields);
-  receive(frame(FrameType::headers, end_stream, 1, block.substr(0, 1)));
+  const std::string coded = header_block(get_fields);
+  receive(frame(FrameType::headers, end_stream, 1, coded.substr(0, 1)));
   for (int i = 0; i < 9; ++i) receive(frame(FrameType::continuation, 0, 1, ""));
   flush();
   EXPECT_EQ(wire.flood(), Http2Flood::header_block);
