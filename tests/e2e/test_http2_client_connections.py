@@ -4,7 +4,8 @@ import signal
 import threading
 
 import http2_frames as h2
-from harness import equal, eventually
+from control import Controlled
+from harness import LOOPBACK, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Gate, Http2Upstream, Reply, hangs
 from test_http2_client_messages import VERSIONS, asking
@@ -77,6 +78,18 @@ def test_M64_streams_that_outlive_the_grace_are_cancelled():
         assert response.reset == h2.CANCEL or response.status == 503, (response.reset, response.status)
 
 
+def test_M64_connection_of_a_listener_that_a_reload_removes_ends_after_its_next_response():
+    forward = {"mode": "forward", "bind": f"{LOOPBACK}:0"}
+    with Upstream() as upstream:
+        gateway = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}
+        with Controlled(listeners=[forward, gateway], defaults={"http2": "never"}) as reprise, Http2Client(reprise.gateway) as client:
+            equal(client.ask().status, 200)
+            reprise.change(listeners=[forward])
+            reprise.expect_reload("success")
+            equal(client.ask().status, 200)
+            equal((client.read_to_goaway(), client.goaways[-1]), (h2.NO_ERROR, (3, h2.NO_ERROR)))
+
+
 def test_M65_reset_stream_ends_at_the_upstream_alone():
     for kind, http2 in VERSIONS:
         waits = threading.Event()
@@ -121,6 +134,15 @@ def test_M65_client_that_has_finished_gets_its_responses():
         gate.open.set()
         equal(client.response(stream).status, 200)
         equal(client.read_to_goaway(), h2.NO_ERROR)
+
+
+def test_M40_response_that_the_window_has_cut_is_not_reset_with_no_error():
+    narrow = {"opens_windows": False, "settings": {h2.INITIAL_WINDOW_SIZE: 100}}
+    with Http2Upstream({"/x": [Reply(200, bytes(3000))]}) as upstream, asking(upstream, client=narrow, idle_timeout="50ms") as (client, reprise):
+        response = client.response(client.begin())
+        equal((response.status, response.size, response.ended), (200, 100, False))
+        assert response.reset not in (None, h2.NO_ERROR), response.reset
+        equal(reprise.requests(1)[0]["ending"], "client_gone")
 
 
 def test_M66_upstream_connection_stays_open_when_streams_are_cancelled():

@@ -147,8 +147,8 @@ Task<void> Http2Session::run(std::string_view early) {
       http::ClientWire::Limits{snapshot.head_limits(), snapshot.settings.limits.streams},
       worker.shared.stream_memory, *this);
   connection_->begin(early);
-  if (worker.draining) say_goodbye();
   while (serving_ > 0 || (connection_->is_open() && !is_leaving())) {
+    if (worker.draining || listener->closed) say_goodbye();
     if (serving_ == 0) {
       co_await wait_idle();
     } else {

@@ -148,7 +148,9 @@ void Http2ClientLink::close() {
   cancel();
   closed_ = true;
   received_ = {};
-  end_.reset(finished_ ? http::Http2Code::no_error : http::Http2Code::cancel);
+  ErrorCode error;
+  const bool is_whole = finished_ && is_sent(error) && !error;
+  end_.reset(is_whole ? http::Http2Code::no_error : http::Http2Code::cancel);
 }
 
 void Http2ClientLink::cut() {

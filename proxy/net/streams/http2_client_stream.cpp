@@ -14,7 +14,9 @@ Http2ClientStream::Http2ClientStream(std::shared_ptr<Http2ClientConnection> conn
 }
 
 Http2ClientStream::~Http2ClientStream() {
-  forget(complete_ ? Http2Code::no_error : Http2Code::internal_error);
+  // A response that the client's window has cut must not look as if it had ended in order (rows M40 and M98).
+  const Http2Code unsent = complete_ ? Http2Code::cancel : Http2Code::internal_error;
+  forget(complete_ && is_all_sent() ? Http2Code::no_error : unsent);
 }
 
 std::string Http2ClientStream::take_head() {
