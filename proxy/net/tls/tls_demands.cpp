@@ -34,7 +34,9 @@ std::string_view selected(SSL* connection) {
 void offer(SSL* connection, Protocol protocol) {
   if (protocol == Protocol::http1) return;
   constexpr std::array<unsigned char, 12> offered{2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-  SSL_set_alpn_protos(connection, offered.data(), protocol == Protocol::http2 ? 3U : offered.size());
+  constexpr unsigned both = offered.size();
+  constexpr unsigned http2_alone = 3;
+  SSL_set_alpn_protos(connection, offered.data(), protocol == Protocol::http2 ? http2_alone : both);
 }
 
 // The server's side has no other use for the connection's own pointer.
