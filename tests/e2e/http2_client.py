@@ -3,12 +3,12 @@ import contextlib
 import socket
 
 import http2_frames as h2
-from reader import Cut, Reader, reset
+from reader import Cut, FromReprise, Reader, reset
 
 WINDOW = 1 << 24  # of each stream, as the client announces it
 
 
-class Http2Response:
+class Http2Response(FromReprise):
     """One response, as far as it has arrived."""
 
     def __init__(self):
@@ -26,14 +26,6 @@ class Http2Response:
         """Returns the value of the last field that has the given name, or None."""
         values = [value for key, value in self.fields if key == name.lower()]
         return values[-1] if values else None
-
-    @property
-    def attempts(self):
-        return int(self.field("Reprise-Attempts") or 0)
-
-    @property
-    def reason(self):
-        return self.field("Reprise-Reason")
 
 
 class Http2Client(Reader):

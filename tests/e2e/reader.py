@@ -37,14 +37,11 @@ class Message:
         return None if value is None else int(value)
 
 
-class Response(Message):
-    """One final response, with the interim responses before it."""
+class FromReprise:
+    """What reprise tells in the fields of a response, over any version of HTTP."""
 
-    def __init__(self, head, interim):
-        super().__init__(head)
-        self.version, status, *_ = self.start.split(" ", 2)
-        self.status = int(status)
-        self.interim = interim
+    def field(self, name):
+        raise NotImplementedError
 
     @property
     def attempts(self):
@@ -53,6 +50,16 @@ class Response(Message):
     @property
     def reason(self):
         return self.field("Reprise-Reason")
+
+
+class Response(Message, FromReprise):
+    """One final response, with the interim responses before it."""
+
+    def __init__(self, head, interim):
+        super().__init__(head)
+        self.version, status, *_ = self.start.split(" ", 2)
+        self.status = int(status)
+        self.interim = interim
 
     def has_body(self, method):
         return method != "HEAD" and self.status not in (101, 204, 304) and not (method == "CONNECT" and self.status == 200)

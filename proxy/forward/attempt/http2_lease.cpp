@@ -139,11 +139,6 @@ class WaitCount {
   const OneAttempt& one_;
 };
 
-bool is_known_http1(const net::Upstream& upstream) {
-  const auto& until = upstream.version.http1_until;
-  return until && net::Tick::now() < *until;
-}
-
 // Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
 bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
   const Route& route = one.out.route;
@@ -158,7 +153,7 @@ bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
   return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
          !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier()) &&
-         !(may_use_either(out) && is_known_http1(*route.carrier()));
+         !(may_use_either(out) && route.carrier()->version.is_http1());
 }
 
 Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,

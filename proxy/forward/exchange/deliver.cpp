@@ -214,6 +214,17 @@ Task<Served> deliver_failure(OneExchange& one, bool gateway_timeout) {
   return send_reply(one, std::move(reply), may_stay_open_after_reply(one));
 }
 
+std::string_view write_rejection(Worker& worker, Request& request, http::Rejection cause, bool closes) {
+  worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
+  const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
+  log_rejection(worker, request, reply, cause);
+  Responses& responses = request.responses;
+  append_reason(reply.reason, responses.own_fields);
+  http::write_reply(reply, worker.date(), responses.own_fields, closes, request.in.head.method == "HEAD",
+                    responses.head);
+  return responses.head;
+}
+
 Task<Served> deliver_rejection(OneExchange& one, http::Rejection cause) {
   Worker& worker = one.worker;
   std::string& own_fields = one.request.responses.own_fields;

@@ -15,6 +15,10 @@ struct Delivered {
   bool stalled = false;  ///< the broken body has only stalled and may continue
 };
 
+/// Counts and logs a request that is rejected before it has a route. Returns the response, whose text belongs
+/// to the request. `closes`: the response says that the connection ends.
+std::string_view write_rejection(Worker&, Request&, http::Rejection, bool closes);
+
 /// Returns true if the response must be announced as the last one on the client's connection, because a drain
 /// was requested or the listener is closed.
 bool is_last(const Worker&, const Incoming&);

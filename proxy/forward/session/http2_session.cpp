@@ -103,15 +103,7 @@ Task<void> Http2Session::ServedStream::respond(Request& request) {
 }
 
 Task<void> Http2Session::ServedStream::refuse(Request& request, Rejection cause) {
-  Worker& worker = session_.worker;
-  worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
-  const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
-  log_rejection(worker, request, reply, cause);
-  Responses& responses = request.responses;
-  append_reason(reply.reason, responses.own_fields);
-  http::write_reply(reply, worker.date(), responses.own_fields, false, request.in.head.method == "HEAD",
-                    responses.head);
-  co_await send(request, responses.head);
+  co_await send(request, write_rejection(session_.worker, request, cause, false));
 }
 
 Http2Session::Http2Session(Worker& thread, ClientConnection connection, std::optional<InsideStream> inside)

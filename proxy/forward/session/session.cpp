@@ -11,6 +11,7 @@
 #include "proxy/forward/session/stream_session.hpp"
 #include "proxy/http/http1/max_forwards_response.hpp"
 #include "proxy/http/http1/parse.hpp"
+#include "proxy/http/message/first_bytes.hpp"
 #include "proxy/net/ends/read_head.hpp"
 
 namespace reprise::forward {
@@ -23,13 +24,7 @@ namespace {
 // An idle connection returns its memory block after this time without a byte.
 constexpr Duration quiet = net::Tick::granule;
 
-// The first bytes of a client that speaks HTTP/2 (RFC 9113 3.4).
-constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-bool may_be_http2(std::string_view bytes) {
-  const std::size_t common = std::min(bytes.size(), preface.size());
-  return bytes.substr(0, common) == preface.substr(0, common);
-}
+bool may_be_http2(std::string_view bytes) { return http::fits_opening(bytes, http::http2_preface); }
 
 }  // namespace
 
@@ -82,7 +77,7 @@ Task<Session::Opening> Session::read_opening() {
   net::Buffer& buffer = client_.buffer;
   if (!client_.role->settings.http2) co_return Opening::http1;
   stream.limit_read(worker_.snapshot->settings.timers.header);
-  while (buffer.size() < preface.size() && may_be_http2(buffer.view())) {
+  while (buffer.size() < http::http2_preface.size() && may_be_http2(buffer.view())) {
     const auto [error, bytes] = co_await stream.read_some(buffer.room());
     if (error && stream.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::header);
     if (error) co_return Opening::gone;
@@ -234,15 +229,8 @@ Task<bool> Session::respond(Request& request) {
 }
 
 Task<void> Session::refuse(Request& request, Rejection cause) {
-  worker_.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
-  const http::Reply reply = http::rejection_reply(cause, worker_.shared.pseudonym);
-  log_rejection(worker_, request, reply, cause);
-  Responses& responses = request.responses;
-  append_reason(reply.reason, responses.own_fields);
-  http::write_reply(reply, worker_.date(), responses.own_fields, true, request.in.head.method == "HEAD",
-                    responses.head);
   net::Gather pieces;
-  pieces.add(responses.head);
+  pieces.add(write_rejection(worker_, request, cause, true));
   if (co_await client_.stream.write_all(pieces, request.route.snapshot->settings.timers.header)) co_return;
   co_await client_.linger();
 }

@@ -240,7 +240,8 @@ bool spells_framing_field_with_underscore(std::string_view name) {
     }
     return true;
   };
-  return (equal(kContentLength) || equal(kTransferEncoding)) && name.find('_') != std::string_view::npos;
+  return (equal(content_length_name) || equal(transfer_encoding_name)) &&
+         name.find('_') != std::string_view::npos;
 }
 
 std::optional<std::uint64_t> read_content_length(std::string_view value) { return ascii::decimal(value); }

@@ -17,8 +17,8 @@ std::optional<std::uint64_t> read_content_length(std::string_view value);
 std::optional<std::uint64_t> read_content_length_list(std::string_view value);
 
 /// The two framing fields, in lower case.
-inline constexpr std::string_view kContentLength = "content-length";
-inline constexpr std::string_view kTransferEncoding = "transfer-encoding";
+inline constexpr std::string_view content_length_name = "content-length";
+inline constexpr std::string_view transfer_encoding_name = "transfer-encoding";
 
 /// Does the work of is_lookalike for a name that is as long as a framing field.
 bool spells_framing_field_with_underscore(std::string_view name);
@@ -28,7 +28,7 @@ bool spells_framing_field_with_underscore(std::string_view name);
 /// fields themselves.
 inline bool is_lookalike(std::string_view name) {
   // Every field of every head is asked, and few names have one of these lengths.
-  return (name.size() == kContentLength.size() || name.size() == kTransferEncoding.size()) &&
+  return (name.size() == content_length_name.size() || name.size() == transfer_encoding_name.size()) &&
          spells_framing_field_with_underscore(name);
 }
 

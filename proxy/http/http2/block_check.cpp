@@ -54,7 +54,7 @@ void BlockCheck::check(std::string_view name, std::string_view value) {
   if (name == "transfer-encoding") return reject(Rejection::bad_transfer_encoding);
   if (is_connection_field(name)) return reject(Rejection::bad_field_name);
   if (name == "te" && !ascii::same(value, "trailers")) return reject(Rejection::bad_field_value);
-  if (name == "content-length") check_length(value);
+  if (name == content_length_name) check_length(value);
 }
 
 void BlockCheck::check_length(std::string_view value) {

@@ -12,14 +12,13 @@ using policy::Http2Flood;
 
 namespace {
 
-constexpr std::size_t frame_head_bytes = 9;
 constexpr std::size_t setting_bytes = 6;
 // Above the limit that is announced, libnghttp2 would end the connection. This class refuses the streams.
 constexpr std::uint32_t streams_in_library = 1U << 30U;
 
 // Writes the announced limit of streams into the SETTINGS frame at the front of `frames`.
 void announce_streams(std::uint32_t streams, std::string& frames) {
-  for (std::size_t at = frame_head_bytes;; at += setting_bytes) {
+  for (std::size_t at = FrameHeads::head_bytes;; at += setting_bytes) {
     assert(at + setting_bytes <= frames.size());
     if (frames[at] != 0 || frames[at + 1] != NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS) continue;
     for (std::size_t i = 0; i < 4; ++i)
@@ -180,15 +179,11 @@ void ClientWire::judge_head_block(const FrameHead& frame) {
   if (frame.type == NGHTTP2_HEADERS) block_bytes_ = block_frames_ = 0;
   block_bytes_ += frame.bytes;
   if (++block_frames_ > most_frames || block_bytes_ > compressed_times * limits_.heads.bytes)
-    flood_ = flood_.value_or(Http2Flood::header_block);
-}
-
-void ClientWire::violate(Http2Code code) {
-  if (!violation_) violation_ = code;
+    note_flood(Http2Flood::header_block);
 }
 
 void ClientWire::spend(FrameBudget& budget, Http2Flood kind) {
-  if (!budget.spend(now_) && !flood_) flood_ = kind;
+  if (!budget.spend(now_)) note_flood(kind);
 }
 
 void ClientWire::send_interim(StreamId id, const FieldBlock& head) {

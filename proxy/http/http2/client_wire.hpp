@@ -58,7 +58,7 @@ class ClientWire final : public Wire {
   void refuse_field(std::string_view name, std::string_view value) override;
   void end_block(StreamId, bool ends) override;
   void refuse_block(StreamId) override;
-  void note_unread_acks() override { flood_ = flood_.value_or(policy::Http2Flood::unread_acks); }
+  void note_unread_acks() override { note_flood(policy::Http2Flood::unread_acks); }
   void data_framed() override { window_updates_ = std::min(window_updates_ + 2, most_window_updates); }
   void goaway_framed() override;
   void take_ping_ack() override { goodbye_is_known_ = goodbye_is_known_ || pings_; }
@@ -67,7 +67,8 @@ class ClientWire final : public Wire {
   void take_frame(const FrameHead&);
   void judge_id(const FrameHead&);
   void judge_head_block(const FrameHead&);
-  void violate(Http2Code);
+  void note_flood(policy::Http2Flood kind) { flood_ = flood_.value_or(kind); }
+  void violate(Http2Code code) { violation_ = violation_.value_or(code); }
   void begin_stream(StreamId, std::optional<Rejection> too_large);
   void spend(FrameBudget&, policy::Http2Flood);
 

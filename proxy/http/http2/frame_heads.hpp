@@ -26,6 +26,8 @@ struct FrameHead {
 /// A frame may be split over any number of inputs.
 class FrameHeads {
  public:
+  static constexpr std::size_t head_bytes = 9;
+
   /// `before_first`: how many bytes precede the first frame.
   explicit FrameHeads(std::size_t before_first) : skip_(before_first) {}
 
@@ -34,7 +36,6 @@ class FrameHeads {
   bool next(std::string_view& bytes, FrameHead& head);
 
  private:
-  static constexpr std::size_t head_bytes = 9;
   static constexpr std::size_t id_bytes = 4;
 
   std::uint32_t number_at(std::size_t at, std::size_t bytes) const;

@@ -451,7 +451,7 @@ std::string_view Wire::output() {
     if (bytes == 0) break;
     framed_ += static_cast<std::size_t>(bytes);
     if (Stream* const stream = find(session_->framing)) {
-      // If there is enough memory, the upstream need not wait for a larger window.
+      // If there is enough memory, the peer need not wait for a larger window.
       const bool is_first = stream->framed == 0 && stream->receives();
       if (is_first && memory_.is_plentiful())
         change_window(session_->framing, *stream, stream->window.enlarge(memory_));

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t longest_method = 32;
 constexpr std::string_view scheme = "http://";
-constexpr std::string_view http2_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr std::string_view tls_handshake = "\x16\x03";
 
 bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
@@ -55,9 +54,8 @@ DetectedProtocol judge_line(std::string_view bytes, const Connect& tunnel, std::
 // `opening`. Returns nothing if they differ.
 std::optional<DetectedProtocol> judge_opening(std::string_view bytes, std::string_view opening,
                                               DetectedProtocol found) {
-  const std::size_t known = std::min(bytes.size(), opening.size());
-  if (bytes.substr(0, known) != opening.substr(0, known)) return std::nullopt;
-  return known == opening.size() ? found : DetectedProtocol::more;
+  if (!fits_opening(bytes, opening)) return std::nullopt;
+  return bytes.size() >= opening.size() ? found : DetectedProtocol::more;
 }
 
 DetectedProtocol judge_bytes(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
@@ -68,6 +66,11 @@ DetectedProtocol judge_bytes(std::string_view bytes, const Connect& tunnel, std:
 }
 
 }  // namespace
+
+bool fits_opening(std::string_view bytes, std::string_view opening) {
+  const std::size_t known = std::min(bytes.size(), opening.size());
+  return bytes.substr(0, known) == opening.substr(0, known);
+}
 
 DetectedProtocol detect_by_first_bytes(const StreamStart& start, const Connect& tunnel,
                                        std::size_t longest_target) {

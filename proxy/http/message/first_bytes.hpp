@@ -8,6 +8,12 @@
 
 namespace reprise::http {
 
+/// The first bytes of a client that speaks HTTP/2 (RFC 9113 3.4).
+inline constexpr std::string_view http2_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Returns true if the bytes begin with the whole opening, or are only its first part.
+bool fits_opening(std::string_view bytes, std::string_view opening);
+
 /// The start of a byte stream: after CONNECT, through SOCKS, or redirected by the kernel. Holds the bytes and
 /// events so far.
 struct StreamStart {

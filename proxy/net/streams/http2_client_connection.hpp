@@ -1,8 +1,6 @@
 // One HTTP/2 connection of a client.
 #pragma once
 
-#include <functional>
-
 #include "proxy/http/http2/client_wire.hpp"
 #include "proxy/net/io/lingering_close.hpp"
 #include "proxy/net/streams/http2_connection.hpp"

@@ -145,20 +145,20 @@ void Http2ClientLink::close() {
   if (broken_) return cut();
   if (closed_) return;
   finish_sending();
-  cancel();
-  closed_ = true;
-  received_ = {};
   ErrorCode error;
   const bool is_whole = finished_ && is_sent(error) && !error;
-  end_.reset(is_whole ? http::Http2Code::no_error : http::Http2Code::cancel);
+  end(is_whole ? http::Http2Code::no_error : http::Http2Code::cancel);
 }
 
 void Http2ClientLink::cut() {
-  if (closed_) return;
+  if (!closed_) end(http::Http2Code::connect_error);
+}
+
+void Http2ClientLink::end(http::Http2Code code) {
   cancel();
   closed_ = true;
   received_ = {};
-  end_.reset(http::Http2Code::connect_error);
+  end_.reset(code);
 }
 
 Unread Http2ClientLink::unread() {

@@ -43,6 +43,7 @@ class Http2ClientLink final : public Link {
   bool take_at_hand(ErrorCode& error);
   bool is_sent(ErrorCode& error);
   void begin_response();
+  void end(http::Http2Code);
   void send_data(std::string_view bytes, ErrorCode& error);
 
   std::string request_;        ///< the part of the request's head that was not read yet

@@ -10,8 +10,8 @@
 
 namespace reprise::net {
 
-/// Carries one response. The destructor ends the stream: with NO_ERROR after a complete response (RFC 9113
-/// 8.1), else as `cut` does.
+/// Carries one response. The destructor ends the stream: with NO_ERROR after a response that was sent
+/// whole (RFC 9113 8.1), with CANCEL if the window has held back its end, else as `cut` does.
 class Http2ClientStream final : public ClientEnd, public Http2Stream {
  public:
   /// `id`: a stream that has begun.

@@ -91,7 +91,7 @@ void Http2Connection::send_now() {
   }
   if (closed_) return;
   wake_changed();
-  // If the upstream violated the protocol, the connection fails only here: the GOAWAY has now been sent.
+  // If the peer violated the protocol, the connection fails only here: the GOAWAY has now been sent.
   if (wire().failure()) fail(error_of(*wire().failure()), false);
 }
 

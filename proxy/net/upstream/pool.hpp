@@ -128,12 +128,16 @@ struct Upstream {
   /// Until when requests are sent over HTTP/1, because the upstream required it on an HTTP/2 connection (row
   /// M29).
   std::optional<Instant> http1_until;
-  bool requires_http1() const { return http1_until && Tick::now() < *http1_until; }
+  bool requires_http1() const { return is_ahead(http1_until); }
+  static bool is_ahead(const std::optional<Instant>& time) { return time && Tick::now() < *time; }
   /// What is known of an upstream whose routes may use either version (rows M20 and M21).
   struct KnownVersion {
     bool http1_over_tls = false;           ///< the last handshake that offered both has chosen HTTP/1
     std::optional<Instant> http1_until{};  ///< in clear text: until when HTTP/2 is not tried
     unsigned closed_in_a_row = 0;          ///< in clear text: connections that were closed without a byte
+
+    /// Returns true if the upstream seems not to speak HTTP/2 in clear text.
+    bool is_http1() const { return is_ahead(http1_until); }
   };
   KnownVersion version;
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the

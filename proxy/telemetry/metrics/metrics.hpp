@@ -32,7 +32,7 @@ enum class Interception : std::uint8_t {
   unlisted,           // tunnelled unread: `intercept` does not list the host
   no_server_name,     // tunnelled unread: no SNI, or an unreadable ClientHello
   other_server_name,  // tunnelled unread: SNI is not the requested host
-  no_http_1_1,        // tunnelled unread: ALPN offers no version that is accepted, such as HTTP/1.1
+  no_http_1_1,        // tunnelled unread: ALPN offers neither HTTP/1.1 nor, where it is accepted, HTTP/2
   handshake_failed,   // ended: the client or OpenSSL reported an error
   handshake_timeout,  // ended by timers.handshake
   no_certificate,     // ended: no certificate could be made for the name
