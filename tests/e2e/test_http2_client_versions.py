@@ -8,6 +8,7 @@ from harness import LOOPBACK, Reprise, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Http2Upstream, TlsHttp2Upstream
 from test_http2_client_messages import asking
+from parent import Parent
 from tls import TlsUpstream, trusting
 from upstream import Say, Upstream
 
@@ -86,6 +87,16 @@ def test_M23_always_fails_where_there_is_no_http_2():
         equal(client.ask("POST", body=b"once").status, 502)
         equal({attempt["error"] for attempt in reprise.requests(1)[0]["attempts"]}, {"not_http2"})
         equal(upstream.count("/x"), 0)
+
+
+def test_M28_requests_for_a_parent_proxy_go_over_http_1_and_calls_through_a_tunnel():
+    with Http2Upstream() as upstream, Parent() as parent, Reprise(parent=parent.proxy_url()) as reprise, Http2Client(reprise.forward) as client:
+        authority = f"{LOOPBACK}:{upstream.port}"
+        equal(client.ask("POST", body=b"once", fields=[("content-length", "4")], authority=authority).attempts, 1)
+        equal((parent.asked("POST"), parent.asked("CONNECT"), upstream.versions()), ([f"http://{authority}/x"], [], ["HTTP/1.1"]))
+        equal(client.ask("POST", body=b"call", fields=[("content-type", "application/grpc")], authority=authority).attempts, 1)
+        equal((parent.asked("CONNECT"), upstream.versions()[1:]), ([authority], ["HTTP/2"]))
+        equal([request.version for request in parent.requests], ["HTTP/1.1"] * 2)
 
 
 def test_M30_authentication_of_a_connection_goes_over_one_http_1_connection():

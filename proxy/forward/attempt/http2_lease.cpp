@@ -1,7 +1,6 @@
 #include "proxy/forward/attempt/http2_lease.hpp"
 
 #include "proxy/forward/attempt/lease.hpp"
-#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/net/io/failure.hpp"
 #include "proxy/policy/decision/gates.hpp"
 
@@ -28,9 +27,8 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
   return request;
 }
 
-// Returns true if the request may go over either version. A gRPC call goes over HTTP/2 or fails (row M21).
-bool may_use_either(const Outgoing& out) {
-  return out.route.policy->http2 == policy::UseHttp2::automatic && !http::is_grpc_call(out.in.head);
+bool may_use_either(const Route& route) {
+  return route.policy->http2 == policy::UseHttp2::automatic && !route.needs_http2();
 }
 
 // Takes a connection that was dialled for a tunnel and has carried nothing (row M6).
@@ -70,7 +68,7 @@ Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, 
   const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
   if (auto unused = take_unused(one, address)) co_return std::move(unused);
-  const bool is_open = may_use_either(one.out);
+  const bool is_open = may_use_either(route);
   DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
   net::Dialled dialled = co_await dial_for(one, dial, address);
   if (carrier.tls == nullptr || !is_open || std::holds_alternative<Failed>(dialled)) co_return dialled;
@@ -118,7 +116,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
   connection->close();
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
-  const bool uses_http1 = carrier.tls == nullptr && may_use_either(one.out) && error &&
+  const bool uses_http1 = carrier.tls == nullptr && may_use_either(route) && error &&
                           note_no_http2(carrier.version, failed.cause);
   if (uses_http1) co_return co_await connect_for(one, deadline, address);
   co_return failed;
@@ -142,7 +140,7 @@ class WaitCount {
 // Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
 bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
   const Route& route = one.out.route;
-  if (!may_use_either(one.out) || !route.carrier()->version.http1_over_tls) return false;
+  if (!may_use_either(route) || !route.carrier()->version.http1_over_tls) return false;
   one.response.connection = net::Lease(lease(one.worker, one.out, start));
   return bool(one.response.connection);
 }
@@ -152,8 +150,9 @@ bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
 bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
   return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
-         !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier()) &&
-         !(may_use_either(out) && route.carrier()->version.is_http1());
+         !route.is_for_parent() && !route.carrier()->requires_http1() &&
+         !out.pin->requires_http1(*route.carrier()) &&
+         !(may_use_either(route) && route.carrier()->version.is_http1());
 }
 
 Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,

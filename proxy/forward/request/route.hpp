@@ -20,6 +20,7 @@ struct Route {
   policy::Facts facts;
   /// The client asked for a tunnel to the upstream, or sent the request inside one.
   bool in_tunnel = false;
+  bool is_call = false;  ///< the request is a gRPC call, which never falls back to HTTP/1 (row M21)
 
   /// Chooses the first matching route of the snapshot.
   void choose(const policy::RequestView&);
@@ -28,8 +29,12 @@ struct Route {
   /// read such requests, so they pass through a tunnel of the parent. So do requests that need HTTP/2 (row
   /// M28).
   bool is_for_parent() const {
-    return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr &&
-           policy->http2 != policy::UseHttp2::always;
+    return upstream->parent != nullptr && !in_tunnel && upstream->tls == nullptr && !needs_http2();
+  }
+  /// Returns true if the request goes over HTTP/2 or fails.
+  bool needs_http2() const {
+    return policy->http2 == policy::UseHttp2::always ||
+           (policy->http2 == policy::UseHttp2::automatic && is_call);
   }
   /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {

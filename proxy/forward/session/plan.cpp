@@ -8,6 +8,7 @@
 #include "proxy/http/http1/parent.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/connection_auth.hpp"
+#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/message/via.hpp"
 #include "proxy/net/tls/tls_client.hpp"
@@ -109,6 +110,7 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
   const std::string_view dialled = inside != nullptr ? std::string_view(inside->dialled) : forward.host;
   route.upstream = upstream_of(client.worker, route, dialled, forward);
   route.in_tunnel = in.kind == RequestKind::inside_tunnel;
+  route.is_call = http::is_grpc_call(in.head);
   out.pin = &client.pin;
   out.bound = http::authenticates_connection(in.head) || client.pin.holds(*route.carrier());
   if (http::asks_upgrade(in.head, to_h2c(in))) {
