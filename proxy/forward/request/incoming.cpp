@@ -6,6 +6,7 @@ namespace reprise::forward {
 
 void Incoming::clear() {
   client = listener = {};
+  listener_settings.reset();
   listener_closed = &never_closed;
   kind = RequestKind::forward;
   head.reset();

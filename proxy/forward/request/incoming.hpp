@@ -1,6 +1,7 @@
 // A request as it was received: the client, the listener, and the head.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "proxy/http/message/head.hpp"
@@ -31,6 +32,9 @@ struct Incoming {
 
   std::string_view client;    ///< `address:port` of the client
   std::string_view listener;  ///< mode and address, such as `forward 127.0.0.1:3128`
+  /// Owns what `listener` and the gateway's view of the responses refer to: another stream of the connection
+  /// may take over new settings of the listener.
+  std::shared_ptr<const void> listener_settings;
   /// Becomes true when the listener is closed. The current response is then the last one on this connection.
   const bool* listener_closed = &never_closed;
   RequestKind kind = RequestKind::forward;

@@ -30,6 +30,7 @@ void Client::pin_current_snapshot(Request& request) {
   if (listener->role->settings.mode == role->settings.mode) role = listener->role;
   request.route.snapshot = worker.snapshot;
   request.in.listener = role->name;
+  if (request.in.listener_settings != role) request.in.listener_settings = role;
   request.in.listener_closed = &listener->closed;
 }
 
