@@ -262,6 +262,13 @@ TEST_F(ClientWireTest, M93_too_many_pings_end_the_connection) {
   EXPECT_TRUE(wire.failure());
 }
 
+TEST_F(ClientWireTest, M92_client_that_floods_and_does_not_read_costs_one_goaway) {
+  flush();
+  for (int i = 0; i < 2100; ++i) receive(frame(FrameType::priority, 0, 1, big_endian(3, 4) + "x"));
+  EXPECT_EQ(wire.flood(), Http2Flood::empty_frames);
+  EXPECT_EQ(flush(FrameType::goaway).size(), 1U);
+}
+
 TEST_F(ClientWireTest, M94_acknowledgements_that_are_not_read_end_the_connection) {
   std::string pings;
   for (int i = 0; i < 1100; ++i) pings += frame(FrameType::ping, 0, 0, "12345678");

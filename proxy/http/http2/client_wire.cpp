@@ -46,6 +46,7 @@ ClientWire::ClientWire(TargetForm form, const Limits& limits, StreamMemory& memo
 }
 
 void ClientWire::receive(std::string_view bytes, policy::Instant now) {
+  if (flood_ || violation_) return;  // the GOAWAY waits to be written
   now_ = now;
   known_up_to_ = highest_;
   std::string_view unread = bytes;
