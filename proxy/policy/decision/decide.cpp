@@ -37,7 +37,7 @@ bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome
 
 bool is_success(const Outcome& outcome, const RetryOn& on) {
   const auto* responded = std::get_if<Responded>(&outcome);
-  return responded != nullptr && responded->status < 400 && !on.lists(outcome);
+  return responded != nullptr && responded->status < 400 && !is_failed_call(*responded) && !on.lists(outcome);
 }
 
 bool is_denied(const Outcome& outcome) {
@@ -189,7 +189,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (in_time && is_stale(facts, attempt, outcome, policy))
     return {true, Duration::zero(), Reason::stale_connection};
   if (const auto* responded = std::get_if<Responded>(&outcome);
-      responded != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, responded->status) &&
+      responded != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, *responded) &&
       keeps_failure(policy)) {
     return {false, {}, Reason::ambiguous_outcome};
   }

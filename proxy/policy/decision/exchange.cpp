@@ -1,5 +1,6 @@
 #include "proxy/policy/decision/exchange.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "proxy/policy/decision/gates.hpp"
@@ -23,6 +24,7 @@ Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host
                    ObservedLatency* latency)
     : policy_(policy), facts_(facts), latency_(latency), host_(host, policy) {
   if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
+  if (facts.call_deadline) deadline_ = std::min(deadline_.value_or(Instant::max()), *facts.call_deadline);
 }
 
 void Exchange::take_up(const LedgerEntry& earlier) {

@@ -44,7 +44,8 @@ namespace reprise::policy {
 /// Deliver or Continue, resuming after Resume, and over after Cut, Fail or Leave.
 class Exchange {
  public:
-  /// `host`, `policy` and `latency` must outlive the exchange. The deadline starts at `head_at`. `latency`:
+  /// `host`, `policy` and `latency` must outlive the exchange. The deadline starts at `head_at`; a call
+  /// may have an earlier deadline of its own. `latency`:
   /// the latency that was observed on the route; null if the route hedges after a fixed time or does not
   /// hedge.
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,

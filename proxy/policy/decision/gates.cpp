@@ -41,15 +41,19 @@ bool may_follow_lost_response(const Facts& facts, const RoutePolicy& policy) {
   return facts.idempotent == Idempotency::yes && (is_idempotent_by_rule(policy) || !facts.create_only);
 }
 
-bool may_be_about_our_repeat(const Facts& facts, int status) {
+bool may_be_about_our_repeat(const Facts& facts, const Responded& response) {
   constexpr std::array statuses{401, 403, 404, 405, 409, 410, 412, 422};
-  return !facts.safe_method && std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+  constexpr std::array of_calls{GrpcStatus::not_found, GrpcStatus::already_exists,
+                                GrpcStatus::failed_precondition, GrpcStatus::aborted};
+  if (facts.safe_method) return false;
+  return std::find(statuses.begin(), statuses.end(), response.status) != statuses.end() ||
+         (response.grpc && std::find(of_calls.begin(), of_calls.end(), *response.grpc) != of_calls.end());
 }
 
 bool is_ambiguous(const Facts& facts, const Ledger& ledger, unsigned number) {
   const LedgerEntry& given = ledger[number - 1];
   const auto* response = std::get_if<Responded>(&given.outcome);
-  if (response == nullptr || !may_be_about_our_repeat(facts, response->status)) return false;
+  if (response == nullptr || !may_be_about_our_repeat(facts, *response)) return false;
   // Evicted attempts started after the hedge race was over, so their numbers are in the order of their
   // starts.
   const unsigned sent_first = ledger.evicted() == nullptr ? 0 : ledger.evicted()->first_sent;

@@ -56,9 +56,9 @@ bool is_idempotent_by_rule(const RoutePolicy&);
 /// idempotent, and a second execution must not fail because of the first.
 bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 
-/// Returns true if our own repeat may be the cause of a response with that status: an earlier attempt has an
-/// unknown outcome and may have taken effect.
-bool may_be_about_our_repeat(const Facts&, int status);
+/// Returns true if our own repeat may be the cause of that response, judged by its status, or by the status
+/// of the call (row M90): an earlier attempt has an unknown outcome and may have taken effect.
+bool may_be_about_our_repeat(const Facts&, const Responded&);
 
 /// Returns true if the response of that attempt may be caused by our own repeat: another attempt was sent and
 /// may have taken effect before the response arrived.

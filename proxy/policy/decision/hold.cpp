@@ -29,6 +29,12 @@ const HoldPolicy* hold_for(const RoutePolicy& policy, const Responded& response)
   return listed ? nullptr : &*policy.hold;
 }
 
+Duration peek_time(const RoutePolicy& policy, bool request_complete) {
+  constexpr Duration most = std::chrono::milliseconds(50);
+  if (!request_complete) return Duration::zero();
+  return policy.hold ? policy.hold->time : most;
+}
+
 std::size_t bytes_to_hold(const HoldPolicy& hold, int status, BodyKind kind) {
   if (hold.bytes > 0) return hold.bytes;
   const bool may_match = std::any_of(hold.body.begin(), hold.body.end(), [&](const BodyPredicate& predicate) {

@@ -33,6 +33,10 @@ inline constexpr std::size_t default_peek_bytes = 16 * 1024;
 /// Returns the route's `hold` if it applies to that response: only a response that would otherwise be
 /// delivered is held. Null if it does not apply.
 const HoldPolicy* hold_for(const RoutePolicy&, const Responded&);
+/// Returns how long the head of the response to a repeatable gRPC call waits for the next frame, which may
+/// bring the status of the call (row M72). Zero: only a frame that is at hand is read, because a client that
+/// still sends may wait for the head.
+Duration peek_time(const RoutePolicy&, bool request_complete);
 /// Returns the maximum number of body bytes to hold back for a response with that status; 0 for none.
 std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);
 

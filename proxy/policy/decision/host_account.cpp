@@ -5,6 +5,15 @@
 #include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
+namespace {
+
+// Returns true if the circuit counts the response as a failure. Any gRPC status comes from a server that
+// works, so only those count that the route lists (row M85).
+bool counts_as_failure(const Responded& responded, const RoutePolicy& policy) {
+  return responded.status >= 500 || (is_failed_call(responded) && policy.retry.on.lists(responded));
+}
+
+}  // namespace
 
 void HostAccount::draw_spread(Dice& dice) {
   if (share_.pause == nullptr || policy_.while_paused != WhilePaused::wait) return;
@@ -115,7 +124,7 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   if (stale && verdict.retry) return;
   if (ours || stale) {
     share_.circuit->discard(admitted);
-  } else if (responded != nullptr && responded->status < 500) {
+  } else if (responded != nullptr && !counts_as_failure(*responded, policy_)) {
     share_.circuit->succeeded(now, admitted);
   } else {
     share_.circuit->failed(now, admitted);

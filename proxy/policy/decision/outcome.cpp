@@ -29,6 +29,8 @@ constexpr std::string_view response_label(int status) {
   return status < 600 ? "5xx" : "other";
 }
 
+constexpr std::string_view call_label = "grpc";
+
 consteval bool is_listed(std::string_view label) {
   return std::find(outcome_labels.begin(), outcome_labels.end(), label) != outcome_labels.end();
 }
@@ -41,11 +43,15 @@ consteval bool all_are_listed() {
       if (!is_listed(failure_label({static_cast<Stage>(stage), static_cast<Cause>(cause)}))) return false;
   for (int status = 100; status <= highest_status; status += 100)
     if (!is_listed(response_label(status))) return false;
-  return true;
+  return is_listed(call_label);
 }
 static_assert(all_are_listed());
 
 }  // namespace
+
+bool is_failed_call(const Responded& responded) {
+  return responded.grpc && *responded.grpc != GrpcStatus::ok;
+}
 
 std::string_view word(Stage stage) { return names_of<Stage>[static_cast<std::size_t>(stage)]; }
 std::string_view word(Cause cause) { return names_of<Cause>[static_cast<std::size_t>(cause)]; }
@@ -112,7 +118,8 @@ bool is_unsent(const Outcome& outcome, bool all_unsent) {
 
 std::string_view outcome_label(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
-  return response_label(std::get<Responded>(outcome).status);
+  const auto& responded = std::get<Responded>(outcome);
+  return responded.status == 200 && is_failed_call(responded) ? call_label : response_label(responded.status);
 }
 
 }  // namespace reprise::policy

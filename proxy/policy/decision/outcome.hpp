@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "proxy/policy/decision/grpc_status.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 #include "proxy/policy/pacing/instant.hpp"
 
@@ -76,7 +77,13 @@ struct Responded {
   Hints hints;
   bool body_listed = false;   ///< a predicate in the route's `hold.body` matches the held body or the head
   bool body_refused = false;  ///< the predicate that matched is marked `refused`: the upstream did nothing
+  /// The status of a gRPC call that ended before its first message; absent for any other response (rows M72
+  /// to M75).
+  std::optional<GrpcStatus> grpc = std::nullopt;
 };
+
+/// Returns true if the response ended a gRPC call with a status other than `ok`.
+bool is_failed_call(const Responded&);
 
 struct Failed {
   Stage stage = Stage::connect;
@@ -127,10 +134,10 @@ bool is_unsent(const Outcome&, bool all_unsent);
 /// All values of the metric label `outcome`.
 inline constexpr auto outcome_labels =
     std::to_array<std::string_view>({"2xx", "3xx", "4xx", "5xx", "other", "resolve", "connect", "tls",
-                                     "reset", "timeout", "truncated", "cancelled"});
+                                     "reset", "timeout", "truncated", "cancelled", "grpc"});
 
 /// Returns the value of the metric label `outcome` for an attempt. A malformed head counts as `reset`,
-/// because no complete head arrived.
+/// because no complete head arrived. `grpc`: the HTTP status is 200, but the call failed (row M108).
 std::string_view outcome_label(const Outcome&);
 
 }  // namespace reprise::policy

@@ -8,6 +8,8 @@ namespace reprise::policy {
 RouteTable::RouteTable(std::vector<Route> routes, Route fallback) : routes_(std::move(routes)) {
   for (const Route& route : routes_) index_.add(route.match);
   routes_.push_back(std::move(fallback));
+  call_policies_.reserve(routes_.size());
+  for (const Route& route : routes_) call_policies_.push_back(policy_of_calls(route.policy));
 }
 
 std::size_t RouteTable::find(const RequestView& request) const {

@@ -28,12 +28,17 @@ class RouteTable {
   /// Returns the index of the first route that matches. The fallback has the last index.
   std::size_t find(const RequestView&) const;
   const Route& operator[](std::size_t index) const { return routes_[index]; }
+  /// Returns the policy of the route for that request: gRPC calls have other time limits.
+  const RoutePolicy& policy_for(std::size_t index, const RequestView& request) const {
+    return request.is_call ? call_policies_[index] : routes_[index].policy;
+  }
   std::size_t size() const { return routes_.size(); }
   /// Returns true if any route matches by host. Then the server name (SNI) of a client can decide the route.
   bool asks_for_host() const;
 
  private:
   std::vector<Route> routes_;
+  std::vector<RoutePolicy> call_policies_;  ///< in the order of `routes_`
   MatchIndex index_;
 };
 

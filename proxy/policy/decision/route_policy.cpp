@@ -69,7 +69,8 @@ bool proves_unprocessed(Cause cause, RefusedStream refused) {
 bool RetryOn::lists(const Outcome& outcome) const {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
   const auto& responded = std::get<Responded>(outcome);
-  return responded.body_listed || holds(statuses, responded.status);
+  const bool call_listed = responded.grpc && calls.test(static_cast<std::size_t>(*responded.grpc));
+  return responded.body_listed || call_listed || holds(statuses, responded.status);
 }
 
 bool Refused::lists(int status) const { return holds(statuses, status); }
@@ -77,8 +78,18 @@ bool Refused::lists(int status) const { return holds(statuses, status); }
 RetryOn RetryOn::defaults() {
   RetryOn on;
   for (const std::size_t status : {429U, 408U, 500U, 502U, 503U, 504U}) on.statuses.set(status);
+  on.calls.set(static_cast<std::size_t>(GrpcStatus::unavailable));
   on.connect = on.tls = on.reset = on.timeout = true;
   return on;
+}
+
+RoutePolicy policy_of_calls(const RoutePolicy& route) {
+  RoutePolicy policy = route;
+  policy.response_timeout = route.of_calls.response_timeout.value_or(no_limit);
+  policy.idle_timeout = route.of_calls.idle_timeout.value_or(no_limit);
+  policy.retry.attempt_timeout = route.of_calls.attempt_timeout;
+  policy.resume.enabled = false;
+  return policy;
 }
 
 std::string either_of_validators(const ResumePolicy& resume) {

@@ -34,6 +34,7 @@ enum class Nested : std::uint8_t { allow, refuse };
 /// The `retry.on` key: the statuses and kinds of failure that are worth another attempt.
 struct RetryOn {
   std::bitset<highest_status + 1> statuses;
+  std::bitset<grpc_status_count> calls;  ///< statuses of gRPC calls
   /// Failed lookup, refused connection, unreachable host, connect timeout; HTTP/2: a stream that the upstream
   /// did not process.
   bool connect = false;
@@ -43,7 +44,7 @@ struct RetryOn {
   bool truncated = false;  ///< the body ended early while `hold` held all of it back
 
   bool lists(const Outcome&) const;
-  /// Returns the default: 429, 408, 500, 502, 503, 504, connect, tls, reset, timeout.
+  /// Returns the default: 429, 408, 500, 502, 503, 504, connect, tls, reset, timeout, grpc-unavailable.
   static RetryOn defaults();
   bool operator==(const RetryOn&) const = default;
 };
@@ -75,7 +76,7 @@ inline constexpr auto failure_words = std::to_array<FailureWord>({
 /// function.
 constexpr std::size_t count_failure_kinds() {
   const RetryOn none;
-  const auto& [statuses, connect, tls, reset, timeout, truncated] = none;
+  const auto& [statuses, calls, connect, tls, reset, timeout, truncated] = none;
   return std::array{connect, tls, reset, timeout, truncated}.size();
 }
 static_assert(failure_words.size() == count_failure_kinds(), "each kind of failure has a word");
@@ -156,6 +157,14 @@ enum class ResponseHeaders : std::uint8_t {
 /// The value of `unlimited` for a size in bytes.
 inline constexpr std::size_t no_size_limit = std::numeric_limits<std::size_t>::max();
 
+/// Time limits that a route sets itself. Only these apply to its gRPC calls, because a call may be silent for
+/// hours (row M89).
+struct CallLimits {
+  std::optional<Duration> response_timeout;
+  std::optional<Duration> idle_timeout;
+  std::optional<Duration> attempt_timeout;
+};
+
 struct RoutePolicy {
   Mode mode = Mode::active;
   IdempotencyRule idempotent;
@@ -164,6 +173,7 @@ struct RoutePolicy {
   /// Maximum time to the response head, if attempt_timeout does not apply.
   Duration response_timeout = no_limit;
   Duration idle_timeout = no_limit;  ///< maximum time between two reads or writes of a body or a tunnel
+  CallLimits of_calls;
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::optional<HedgePolicy> hedge;                ///< absent: off
   std::optional<HoldPolicy> hold;                  ///< absent: off
@@ -187,5 +197,12 @@ struct RoutePolicy {
   ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;
 };
+
+/// The word of a gRPC status in `retry.on`: this prefix and the word of the status, as in `grpc-unavailable`.
+inline constexpr std::string_view call_word_prefix = "grpc-";
+
+/// Returns the policy for the gRPC calls of a route: no time limits but those that the route sets itself, and
+/// no resume (rows M89 and M91).
+RoutePolicy policy_of_calls(const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -19,6 +19,8 @@ struct Facts {
   /// When the signature of the request expires; absent if it has no signature or the route ignores
   /// signatures.
   std::optional<Instant> signed_until = std::nullopt;
+  /// When the client's own deadline for a gRPC call ends; absent if the client has set none (row M87).
+  std::optional<Instant> call_deadline = std::nullopt;
   /// `Cache-Control: no-store`: the body must not be written to disk (RFC 9111 5.2.1.5). Matters only for a
   /// body that is too long for memory.
   bool no_store = false;

@@ -112,7 +112,10 @@ Mismatch Match::first_mismatch(const RequestView& request) const {
   const auto in_fields = [&](const Condition& wanted) {
     return request.fields != nullptr && request.fields->has(wanted.name, wanted.value);
   };
-  return std::all_of(headers.begin(), headers.end(), in_fields) ? Mismatch::none : Mismatch::header;
+  if (!std::all_of(headers.begin(), headers.end(), in_fields)) return Mismatch::header;
+  const auto names_method = [&](const GrpcPattern& pattern) { return pattern.matches(request.path); };
+  const bool calls = request.is_call && std::any_of(grpc.begin(), grpc.end(), names_method);
+  return grpc.empty() || calls ? Mismatch::none : Mismatch::grpc;
 }
 
 }  // namespace reprise::policy

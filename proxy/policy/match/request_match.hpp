@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proxy/policy/match/condition.hpp"
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/policy/match/request_view.hpp"
 
 namespace reprise::policy {
@@ -46,7 +47,7 @@ struct HostPattern {
 };
 
 /// The first part of a match that a request does not meet. The parts are checked in this order.
-enum class Mismatch : std::uint8_t { none, host, port, method, path, query, header };
+enum class Mismatch : std::uint8_t { none, host, port, method, path, query, header, grpc };
 /// Returns the name of the enumerator.
 std::string_view word(Mismatch);
 
@@ -62,6 +63,8 @@ struct Match {
   std::vector<Condition> headers;  ///< conditions on header fields; all must hold
   /// At least one of these must match, in addition to `host`; empty for any host.
   std::vector<HostPattern> hosts;
+  /// Methods of gRPC calls; at least one must match. Empty for any request.
+  std::vector<GrpcPattern> grpc;
 
   /// Returns the first part of the match that the request does not meet, or `none` if the request meets all
   /// parts.

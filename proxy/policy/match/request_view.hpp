@@ -26,6 +26,7 @@ struct RequestView {
   const FieldLines* fields = nullptr;
   /// The request asks to switch this connection to a protocol other than HTTP (RFC 9110 7.8).
   bool changes_protocol = false;
+  bool is_call = false;  ///< the request is a gRPC call
 };
 
 }  // namespace reprise::policy
