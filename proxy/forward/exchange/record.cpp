@@ -58,6 +58,8 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.upstream = route.upstream->cells;
   exchange.tunnel = tunnel != nullptr;
   exchange.http2 = in.head.over_http2;
+  exchange.is_call = in.view.is_call;
+  exchange.grpc = served.grpc;
   exchange.carried = served.carried;
   exchange.can_intercept =
       served.carried == telemetry::Carried::tls && tunnel != nullptr && can_intercept(*tunnel);

@@ -17,6 +17,8 @@ struct Served {
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
   telemetry::Carried carried = telemetry::Carried::nothing;
+  /// The status that the client of a gRPC call got; absent if the response ended without one.
+  std::optional<policy::GrpcStatus> grpc{};
   bool inside = false;  ///< true for a tunnel that carries HTTP requests; their first bytes are in `early`
 };
 

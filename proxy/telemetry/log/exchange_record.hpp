@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "proxy/policy/decision/ledger.hpp"
@@ -48,6 +49,10 @@ struct ExchangeNumbers {
   bool tunnel = false;        ///< the client asked for a tunnel, by CONNECT, SOCKS or a redirected connection
   bool over_tls = false;      ///< the connection to the upstream uses TLS
   bool http2 = false;         ///< the client sent the request over HTTP/2
+  bool is_call = false;       ///< the request is a gRPC call
+  /// The status that the client of a gRPC call got; absent for other requests, and if the response ended
+  /// without one (row M107).
+  std::optional<policy::GrpcStatus> grpc{};
 
   bool operator==(const ExchangeNumbers&) const = default;
 };
