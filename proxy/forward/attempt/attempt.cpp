@@ -5,10 +5,12 @@
 #include "proxy/forward/attempt/head_reader.hpp"
 #include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/forward/attempt/lease.hpp"
+#include "proxy/forward/request/call_end.hpp"
 #include "proxy/forward/request/continuable.hpp"
 #include "proxy/forward/request/dead_peer_check.hpp"
 #include "proxy/forward/request/hold.hpp"
 #include "proxy/forward/request/upload_stall.hpp"
+#include "proxy/http/grpc/timeout.hpp"
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/connection_auth.hpp"
@@ -28,6 +30,22 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
+// Appends what an attempt adds to a gRPC call: what is left of the call's own time limit (row M87), and how
+// many attempts came before (row M86). The first attempt sends the limit as the client wrote it.
+void append_call_lines(const Outgoing& out, unsigned number, std::string& lines) {
+  constexpr std::string_view previous = "grpc-previous-rpc-attempts";
+  if (number > 1 && out.route.policy->attempt_header && out.in.head.find(previous) == nullptr)
+    lines.append(previous).append(": ").append(std::to_string(number - 1)).append("\r\n");
+  if (out.grpc_timeout.empty()) return;
+  lines += "grpc-timeout: ";
+  if (number == 1) {
+    lines += out.grpc_timeout;
+  } else {
+    lines += http::format_timeout(*out.route.facts.call_deadline - net::Tick::now());
+  }
+  lines += "\r\n";
+}
+
 // Returns the lines that complete this attempt's request head. Empty if `out.head` is complete already.
 std::string last_lines(const Worker& worker, const Outgoing& out, unsigned number,
                        const net::Lease& connection) {
@@ -36,6 +54,7 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   if (out.via == AttemptVia::over_loopback && connection.address().is_loopback())
     http::append_via(http::version_of(out.in.head), worker.shared.pseudonym, lines);
   if (out.route.policy->attempt_header) lines += "Reprise-Attempt: " + std::to_string(number) + "\r\n";
+  if (out.route.is_call) append_call_lines(out, number, lines);
   return lines += "\r\n";
 }
 
@@ -72,6 +91,18 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
   const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
                                                      stall_limit_of(one.out, response), until, response);
   // The body ended early because this attempt was cancelled, not because of the upstream.
+  if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
+  co_return outcome;
+}
+
+// Reads how a call ended if that is known before its first message. A call that may be repeated waits a
+// little for it (row M72).
+Task<policy::Outcome> judge_call(OneAttempt& one, Responded responded) {
+  const Outgoing& out = one.out;
+  const bool may_wait = responded.status == 200 && out.may_be_repeated();
+  const Duration patience =
+      may_wait ? policy::peek_time(*out.route.policy, out.body.complete()) : Duration::zero();
+  const policy::Outcome outcome = co_await read_call_end(responded, may_wait, patience, one.response);
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
@@ -217,7 +248,9 @@ void note_failure(Worker& worker, const Route& route, const policy::Outcome& out
 Task<bool> get_connection(OneAttempt& one, const policy::Start& start, std::optional<Instant> connect_by) {
   policy::UpstreamAddress address;
   std::optional<Failed> failed;
-  if (one.result.report.http2) {
+  if (one.out.route.is_call && !one.result.report.http2) {
+    failed = Failed{Stage::connect, Cause::not_http2};
+  } else if (one.result.report.http2) {
     failed = co_await stream_for(one, start, connect_by, address);
   } else {
     failed = co_await connect_for(one, connect_by, address);
@@ -247,7 +280,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   // complete saves a reading of the clock.
   const Instant begun = start.number == 1 ? out.in.started : net::Tick::now();
   result.report.http2 = uses_http2(out);
-  if (!result.report.http2) response.connection = net::Lease(lease(worker, out, start));
+  if (!result.report.http2 && !out.route.is_call) response.connection = net::Lease(lease(worker, out, start));
   if (!response.connection && !co_await get_connection(one, start, connect_by)) co_return;
   if (client != nullptr && out.never_gets_continue() && !co_await send_continue(*client, out)) {
     response.clear();
@@ -277,8 +310,11 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   note_sent(response, result);
   if (const auto* responded = std::get_if<Responded>(&result.outcome)) {
     note_response(*talk, out, start.number, sent_early, response);
-    if (const policy::HoldPolicy* hold = hold_of(out, *responded))
+    if (out.route.is_call) {
+      result.outcome = co_await judge_call(one, *responded);
+    } else if (const policy::HoldPolicy* hold = hold_of(out, *responded)) {
       result.outcome = co_await judge_content(one, *hold, *responded);
+    }
     if (!leaves_sending(*out.route.policy, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->dead_peer_check.attribute_failure(worker.pool, std::get<Failed>(result.outcome));

@@ -149,6 +149,7 @@ bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
 
 bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
+  if (route.is_call) return route.needs_http2();
   return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
          !route.is_for_parent() && !route.carrier()->requires_http1() &&
          !out.pin->requires_http1(*route.carrier()) &&

@@ -6,6 +6,8 @@
 #include "proxy/forward/exchange/full_duplex.hpp"
 #include "proxy/forward/exchange/open_tunnel.hpp"
 #include "proxy/forward/exchange/record.hpp"
+#include "proxy/http/grpc/call.hpp"
+#include "proxy/http/grpc/failure.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 
 namespace reprise::forward {
@@ -75,7 +77,30 @@ Served own_response(int status, bool keep_alive, const ErrorCode& error) {
   return served;
 }
 
+// Returns the status of a call that gets the proxy's own response (row M80).
+policy::GrpcStatus status_of_call(const Route& route, const http::Reply& reply) {
+  const std::optional<Instant>& deadline = route.facts.call_deadline;
+  return http::status_of_failure(reply.status,
+                                 reply.status == 504 && deadline && net::Tick::now() >= *deadline);
+}
+
+// Sends the proxy's own response to a gRPC call: one header block with the status of the call (row M80).
+Task<Served> send_call_failure(OneExchange& one, const http::Reply& reply) {
+  Responses& responses = one.request.responses;
+  const policy::GrpcStatus status = status_of_call(one.request.route, reply);
+  responses.head.clear();
+  http::write_call_failure(reply, status, one.worker.date(), responses.own_fields, responses.head);
+  one.client.end.add_head(responses.head, false);
+  one.client.end.add_end({});
+  const ErrorCode error =
+      co_await one.client.end.send_rest(one.request.route.snapshot->settings.timers.header);
+  Served served = own_response(200, false, error);
+  served.grpc = status;
+  co_return served;
+}
+
 Task<Served> send_reply(OneExchange& one, http::Reply reply, bool keep_alive) {
+  if (one.request.route.is_call) co_return co_await send_call_failure(one, reply);
   Responses& responses = one.request.responses;
   net::ClientEnd& client = one.client.end;
   responses.head.clear();
@@ -173,6 +198,8 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
 
   delivered.served.status = status;
   delivered.served.keep_alive = stays_open;
+  // A call may live for hours, and no attempt can follow (row M81).
+  if (request.route.is_call && response.sending == nullptr) request.out.body.release_held();
   if (status == 101) {
     co_await deliver_upgrade(one, response, delivered);
   } else {
@@ -190,6 +217,9 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;
     delivered.cause = relayed.cause;
     delivered.stalled = relayed.stalled;
+    delivered.reset_code = relayed.reset_code;
+    delivered.whole_messages = relayed.whole_messages;
+    delivered.served.grpc = relayed.grpc;
     delivered.served.response_bytes = relayed.bytes;
     // The body broke because the client reset its connection, not because of the upstream.
     if (relayed.end == Relayed::End::broken && client.watch.client_reset())
@@ -220,6 +250,11 @@ std::string_view write_rejection(Worker& worker, Request& request, http::Rejecti
   log_rejection(worker, request, reply, cause);
   Responses& responses = request.responses;
   append_reason(reply.reason, responses.own_fields);
+  if (http::is_grpc_call(request.in.head)) {
+    http::write_call_failure(reply, http::status_of_failure(reply.status, false), worker.date(),
+                             responses.own_fields, responses.head);
+    return responses.head;
+  }
   http::write_reply(reply, worker.date(), responses.own_fields, closes, request.in.head.method == "HEAD",
                     responses.head);
   return responses.head;

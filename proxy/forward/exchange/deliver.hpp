@@ -12,7 +12,9 @@ struct Delivered {
   Served served;
   Relayed::End end = Relayed::End::complete;
   policy::Cause cause = policy::Cause::truncated;
-  bool stalled = false;  ///< the broken body has only stalled and may continue
+  bool stalled = false;                           ///< the broken body has only stalled and may continue
+  std::optional<policy::Http2Code> reset_code{};  ///< see Relayed
+  bool whole_messages = false;                    ///< see Relayed
 };
 
 /// Counts and logs a request that is rejected before it has a route. Returns the response, whose text belongs

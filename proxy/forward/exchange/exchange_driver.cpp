@@ -232,6 +232,8 @@ void ExchangeDriver::delivered(const Delivered& delivery_result) {
   served_ = delivery_result.served;
   response_begun_ = true;
   is_framed_ = is_framed_for_client(request_.in, delivery_->response);
+  if (delivery_result.reset_code) client_.end.break_with(*delivery_result.reset_code);
+  has_whole_messages_ = delivery_result.whole_messages && !delivery_result.reset_code;
   if (delivery_result.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_.out, delivery_->response);
   body_ended(delivery_result.end, delivery_result.cause, delivery_result.served.response_bytes,
@@ -320,9 +322,20 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
+  if (has_whole_messages_) co_return co_await end_call();
   if (is_framed_) co_return;  // the session sends a FIN, and the framing shows that the response was cut
   co_await until_all_is_acknowledged(client_.end, client_.pause);
   client_.end.cut();
+}
+
+// Ends a gRPC call whose upstream connection was lost between two messages as a client without a proxy would
+// see it (row M78).
+Task<void> ExchangeDriver::end_call() {
+  served_.grpc = policy::GrpcStatus::unavailable;
+  client_.end.add_end(
+      "grpc-status: 14\r\n"
+      "grpc-message: reprise: the connection to the upstream was lost after the response had begun\r\n");
+  static_cast<void>(co_await client_.end.send_rest(request_.route.snapshot->settings.timers.header));
 }
 
 Task<void> ExchangeDriver::obey(const policy::Leave&) {

@@ -13,6 +13,7 @@ Task<void> FullDuplex::begin() {
     co_return;
   }
   upload.set_listener(this);
+  upload.stop_holding();
   const bool refuses_the_rest = response_.head.status >= 400 && response_.head.close;
   if (refuses_the_rest || out_.waits_for_continue()) co_await upload.stop();
 }

@@ -4,6 +4,8 @@
 
 #include "proxy/forward/request/continuable.hpp"
 #include "proxy/forward/tunnel/splice.hpp"
+#include "proxy/http/grpc/message_boundary.hpp"
+#include "proxy/http/grpc/status.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/net/io/failure.hpp"
 
@@ -17,7 +19,8 @@ namespace {
 /// Gives the client the pieces of a body, and counts the bytes of the body.
 class BodyWriter {
  public:
-  BodyWriter(net::ClientEnd& client, const http::ResponseHead& head) : client_(client), head_(head) {}
+  BodyWriter(net::ClientEnd& client, const http::ResponseHead& head, bool is_call)
+      : client_(client), head_(head), is_call_(is_call) {}
 
   void add(net::BodyStep step, std::string_view piece, const net::BodySource& body) {
     if (step == net::BodyStep::piece) add_piece(piece);
@@ -26,6 +29,7 @@ class BodyWriter {
 
   void add_piece(std::string_view piece) {
     bytes_ += piece.size();
+    if (is_call_) boundary_.add(piece);
     client_.add_piece(piece);
   }
 
@@ -33,27 +37,43 @@ class BodyWriter {
     std::string forwarded;
     if (!trailers.empty()) http::append_trailers(trailers, head_.fields, forwarded);
     client_.add_end(forwarded);
+    if (is_call_) grpc_ = trailers.empty() ? http::status_of(head_.fields) : http::status_of(trailers);
   }
 
-  std::uint64_t bytes() const { return bytes_; }
+  /// Returns how the relay ended.
+  Relayed relayed(Relayed::End end) const {
+    Relayed result{end, Cause::truncated, bytes_};
+    result.grpc = grpc_;
+    return result;
+  }
+  /// Returns how the relay ended if the body broke with `step`.
+  Relayed broke(net::BodyStep step, const net::BodySource& body) const {
+    Relayed result = broken(step, bytes_);
+    result.reset_code = body.reset_code();
+    result.whole_messages = is_call_ && boundary_.between_messages();
+    return result;
+  }
+
   /// Counts body bytes that this object did not send, because splice(2) sent them.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
   net::ClientEnd& client_;
   const http::ResponseHead& head_;
+  bool is_call_;
+  http::MessageBoundary boundary_;
+  std::optional<policy::GrpcStatus> grpc_;
   std::uint64_t bytes_ = 0;
 };
 
 Task<Relayed> relay_kept(const Outgoing& out, net::ClientEnd& client, std::string_view head,
                          Response& response) {
-  BodyWriter writer(client, response.head);
+  BodyWriter writer(client, response.head, out.route.is_call);
   client.add_head(head, sends_chunked(out.in, response));
   if (!response.body.empty()) writer.add_piece(response.body);
   writer.add_end(response.trailers);
   const ErrorCode error = co_await client.send_rest(out.route.policy->idle_timeout);
-  co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
-                    writer.bytes()};
+  co_return writer.relayed(error ? Relayed::End::client_gone : Relayed::End::complete);
 }
 
 }  // namespace
@@ -96,7 +116,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client
                     Response& response) {
   if (response.kept) co_return co_await relay_kept(out, client, head, response);
   const Duration idle = out.route.policy->idle_timeout;
-  BodyWriter writer(client, response.head);
+  BodyWriter writer(client, response.head, out.route.is_call);
   net::BodySource& reader = response.begin_body();
   if (!head.empty()) client.add_head(head, sends_chunked(out.in, response));
   if (!response.body.empty()) writer.add_piece(response.body);
@@ -109,13 +129,14 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client
     }
     ErrorCode error;
     if (!client.send_now(error)) error = co_await client.send_rest(idle);
-    if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+    if (error) co_return writer.relayed(Relayed::End::client_gone);
     give_back(response.body);
     if (step == net::BodyStep::end) break;
     if (step != net::BodyStep::piece) {
+      const Relayed result = writer.broke(step, reader);
       // The reader of a stalled body is kept, because the body may continue.
       if (step != net::BodyStep::stalled) reader.drop();
-      co_return broken(step, writer.bytes());
+      co_return result;
     }
     if (!patience) patience = stall_limit_of(out, response);
     const net::BodySource::OnSocket rest = reader.rest_on_socket();
@@ -125,7 +146,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client
       const Spliced spliced = co_await splice(std::move(pipe), *rest.socket, *to, rest.bytes, limits);
       reader.skip(spliced.bytes);
       writer.count(spliced.bytes);
-      if (spliced.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+      if (spliced.unsent) co_return writer.relayed(Relayed::End::client_gone);
       step = spliced.step;
       continue;
     }
@@ -133,7 +154,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client
     writer.add(step, piece, reader);
   }
   finish_connection(pool, response, reader.has_surplus());
-  co_return Relayed{Relayed::End::complete, Cause::truncated, writer.bytes()};
+  co_return writer.relayed(Relayed::End::complete);
 }
 
 }  // namespace reprise::forward

@@ -1,6 +1,8 @@
 // Relays an upstream's response to the client: the head together with the buffered body bytes, then the rest.
 #pragma once
 
+#include <optional>
+
 #include "proxy/forward/request/outgoing.hpp"
 #include "proxy/forward/request/response.hpp"
 #include "proxy/net/ends/client_end.hpp"
@@ -16,6 +18,11 @@ struct Relayed {
   /// for sending.
   std::uint64_t bytes = 0;
   bool stalled = false;  ///< only for `broken`: no byte of the body arrived within its idle limit
+  /// Only for `broken`: the code with which the upstream has reset the HTTP/2 stream.
+  std::optional<policy::Http2Code> reset_code{};
+  /// For a gRPC call: the status that ended it; absent if there was none.
+  std::optional<policy::GrpcStatus> grpc{};
+  bool whole_messages = false;  ///< for a gRPC call: the client has no part of a message
 };
 
 /// Sends `head` first; `head` is empty if a stalled body continues. A body without a new byte for

@@ -64,8 +64,11 @@ Task<UploadEnd> Upload::pump() {
   }
   for (;;) {
     if (stopping_) co_return UploadEnd::stopped;
+    if (!holds_) body_.release_held();
     std::string_view piece;
+    waits_for_body_ = body_.stored() == 0;
     const net::BodyStep step = co_await body_.next(idle_, piece);
+    waits_for_body_ = false;
     if (stopping_) co_return UploadEnd::stopped;
     if (step == net::BodyStep::malformed) co_return UploadEnd::malformed;
     if (step == net::BodyStep::end) co_return co_await send_last();
@@ -94,6 +97,11 @@ Task<UploadEnd> Upload::send_stored() {
   }
   stored_.reset();
   co_return end;
+}
+
+void Upload::stop_holding() {
+  holds_ = false;
+  if (waits_for_body_) body_.release_held();
 }
 
 Task<UploadEnd> Upload::send_piece(std::string_view piece) {

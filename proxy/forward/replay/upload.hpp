@@ -50,6 +50,9 @@ class Upload {
   /// Stops the upload and waits for its end. Afterwards the connection can only be read from, unless `end()`
   /// is `sent`.
   Task<void> stop();
+  /// Releases the held bytes of the body as soon as they are sent, and holds no more: no later attempt needs
+  /// them.
+  void stop_holding();
   /// Replaces the listener; null for none.
   void set_listener(UploadListener* listener) { listener_ = listener; }
 
@@ -72,6 +75,8 @@ class Upload {
   UploadListener* listener_ = nullptr;
   std::unique_ptr<ReplayReader> stored_;  ///< set while the bytes held on disk are sent
   bool stopping_ = false;
+  bool holds_ = true;
+  bool waits_for_body_ = false;  ///< every byte that was read is sent, and none of them is on disk
   UploadEnd end_ = UploadEnd::running;
 };
 

@@ -17,6 +17,7 @@ void Outgoing::clear() {
   body.end();
   net::empty_out(head);
   via = AttemptVia::in_the_head;
+  grpc_timeout = {};
   continue_sent = resuming = may_hold_stream = bound = false;
   freshness = net::Freshness::any;
   recent = {};

@@ -34,6 +34,9 @@ class Outgoing {
   std::string head;
   RequestBody body;
   AttemptVia via = AttemptVia::in_the_head;
+  /// The client's own time limit of a gRPC call, as sent. It is not in `head`: each attempt sends what is
+  /// left of it (row M87). Empty if there is none.
+  std::string_view grpc_timeout;
   bool continue_sent = false;  ///< the client has received a 100
   /// The client already has the response head; attempts ask for the missing part of the body.
   bool resuming = false;
@@ -50,7 +53,7 @@ class Outgoing {
   /// Returns true if `head` has no blank line at its end. Each attempt then appends its own lines and the
   /// blank line.
   bool ends_head_by_attempt() const {
-    return route.policy->attempt_header || via == AttemptVia::over_loopback;
+    return route.policy->attempt_header || via == AttemptVia::over_loopback || !grpc_timeout.empty();
   }
   /// Returns true if the client waits for a 100 before it sends its body.
   bool waits_for_continue() const { return !continue_sent && in.head.expects_continue() && !body.complete(); }

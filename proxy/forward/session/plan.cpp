@@ -5,10 +5,11 @@
 #include "proxy/forward/attempt/lease.hpp"
 #include "proxy/forward/request/facts.hpp"
 #include "proxy/forward/session/forward_mode.hpp"
+#include "proxy/http/grpc/call.hpp"
+#include "proxy/http/grpc/timeout.hpp"
 #include "proxy/http/http1/parent.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/connection_auth.hpp"
-#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/message/via.hpp"
 #include "proxy/net/tls/tls_client.hpp"
@@ -27,6 +28,7 @@ policy::Facts read_facts(const Outgoing& out, bool is_tunnel) {
   if (policy.signature_sigv4) facts.signed_until = end_of_signature(in);
   facts.no_store = is_too_long_for_memory(in.head, policy) && http::is_no_store(in.head);
   facts.copyable = facts.copyable && !is_tunnel && !out.bound;
+  if (const auto left = http::parse_timeout(out.grpc_timeout)) facts.call_deadline = in.started + *left;
   return facts;
 }
 
@@ -83,6 +85,26 @@ void plan_body(Client& client, net::BodySource& body, Request& request) {
   if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();
 }
 
+// Returns the text of a call's own time limit. Empty if the call has none, or one that is malformed, which
+// passes unchanged (row M88).
+std::string_view timeout_of_call(const Incoming& in) {
+  if (!in.view.is_call) return {};
+  std::string_view text;
+  for (const http::FieldLine& field : in.head.fields) {
+    if (field.name != "grpc-timeout") continue;
+    if (!text.empty() || !http::parse_timeout(field.value)) return {};
+    text = field.value;
+  }
+  return text;
+}
+
+// Removes the time limit of a call from the head, because each attempt appends its own.
+void remove_timeout(std::string& head) {
+  const std::size_t begin = head.find("\r\ngrpc-timeout:");
+  if (begin == std::string::npos) return;
+  head.erase(begin + 2, head.find("\r\n", begin + 2) - begin);
+}
+
 void write_outgoing(const Client& client, const http::Forward& forward, Request& request) {
   const Route& route = request.route;
   Outgoing& out = request.out;
@@ -92,6 +114,7 @@ void write_outgoing(const Client& client, const http::Forward& forward, Request&
   http::write_request_head(request.in.head, forward, client.role->settings.upstream.path_prefix,
                            out.via == AttemptVia::in_the_head ? pseudonym : std::string_view(), upgrades,
                            out.head);
+  if (!out.grpc_timeout.empty()) remove_timeout(out.head);
   if (route.is_for_parent())
     http::make_absolute(forward.host, forward.port, route.snapshot->settings.parent->authorization, out.head);
   if (!out.ends_head_by_attempt()) out.head.append("\r\n");
@@ -106,11 +129,12 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
   in.kind = inside != nullptr ? inside->kind : mode->kind();
   in.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   in.view.query = forward.target.query;
+  in.view.is_call = http::is_grpc_call(in.head);
   choose_route(request, in.head.method, forward.host, forward.port);
   const std::string_view dialled = inside != nullptr ? std::string_view(inside->dialled) : forward.host;
   route.upstream = upstream_of(client.worker, route, dialled, forward);
   route.in_tunnel = in.kind == RequestKind::inside_tunnel;
-  route.is_call = http::is_grpc_call(in.head);
+  out.grpc_timeout = timeout_of_call(in);
   out.pin = &client.pin;
   out.bound = http::authenticates_connection(in.head) || client.pin.holds(*route.carrier());
   if (http::asks_upgrade(in.head, to_h2c(in))) {

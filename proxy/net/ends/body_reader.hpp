@@ -28,6 +28,7 @@ class BodyReader final : public BodySource {
   bool complete() const override { return complete_; }
   const std::string& trailers() const override { return decoder_.trailers(); }
   http::Rejection malformation() const override { return malformation_; }
+  std::optional<policy::Http2Code> reset_code() const override { return std::nullopt; }
   bool has_surplus() const override { return !behind_head_->empty() || !own_.empty(); }
   std::string_view take_whole() override;
   bool take_at_hand(BodyStep& step, std::string_view& piece) override;

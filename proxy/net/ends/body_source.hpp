@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "proxy/http/message/rejection.hpp"
 #include "proxy/net/io/body_step.hpp"
 #include "proxy/net/io/stream.hpp"
+#include "proxy/policy/decision/http2_code.hpp"
 
 namespace reprise::net {
 
@@ -26,6 +28,8 @@ class BodySource {
   virtual const std::string& trailers() const = 0;
   /// Returns why the last step was `malformed`.
   virtual http::Rejection malformation() const = 0;
+  /// Returns the code with which the peer has reset the HTTP/2 stream of the body; nothing if it has not.
+  virtual std::optional<policy::Http2Code> reset_code() const = 0;
   /// Returns true if bytes lie beyond the end of the body that do not belong to it.
   virtual bool has_surplus() const = 0;
 

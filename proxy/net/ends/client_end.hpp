@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "proxy/net/io/stream.hpp"
+#include "proxy/policy/decision/http2_code.hpp"
 
 namespace reprise::net {
 
@@ -35,6 +36,9 @@ class ClientEnd {
 
   /// Returns whether the client still sends, or is gone.
   virtual Presence presence() = 0;
+  /// Sets the error code with which an HTTP/2 client learns that the response breaks off (row M40). Over
+  /// HTTP/1, does nothing.
+  virtual void break_with(policy::Http2Code) = 0;
   /// Ends the response so that the client does not take it for complete.
   virtual void cut() = 0;
   /// Returns the plain socket to which the rest of the body is written without any framing. Null if the rest

@@ -26,6 +26,7 @@ class Http1Client final : public ClientEnd {
   std::uint64_t unacknowledged() override { return stream_.unacknowledged(); }
 
   Presence presence() override { return stream_.presence(); }
+  void break_with(policy::Http2Code) override {}
   void cut() override { stream_.cut(); }
   Stream* socket() override { return !chunked_ && stream_.is_socket() ? &stream_ : nullptr; }
 

@@ -15,7 +15,7 @@ Http2ClientStream::Http2ClientStream(std::shared_ptr<Http2ClientConnection> conn
 
 Http2ClientStream::~Http2ClientStream() {
   // A response that the client's window has cut must not look as if it had ended in order (rows M40 and M98).
-  const Http2Code unsent = complete_ ? Http2Code::cancel : Http2Code::internal_error;
+  const Http2Code unsent = complete_ ? Http2Code::cancel : break_code_;
   forget(complete_ && is_all_sent() ? Http2Code::no_error : unsent);
 }
 
@@ -82,6 +82,12 @@ Presence Http2ClientStream::presence() {
   return connection_->is_finished() ? Presence::finished : Presence::present;
 }
 
-void Http2ClientStream::cut() { forget(Http2Code::internal_error); }
+// NO_ERROR would make a part look like the whole response, and REFUSED_STREAM says that nothing was done.
+void Http2ClientStream::break_with(Http2Code code) {
+  const bool misleads = code == Http2Code::no_error || code == Http2Code::refused_stream;
+  break_code_ = misleads ? Http2Code::internal_error : code;
+}
+
+void Http2ClientStream::cut() { forget(break_code_); }
 
 }  // namespace reprise::net

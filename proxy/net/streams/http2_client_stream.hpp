@@ -41,6 +41,7 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   std::uint64_t unacknowledged() override { return connection_->unacknowledged(); }
 
   Presence presence() override;
+  void break_with(http::Http2Code) override;
   void cut() override;
   Stream* socket() override { return nullptr; }
 
@@ -50,6 +51,7 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   std::string_view piece_;
   std::string response_trailers_;
   http::FieldBlock fields_;
+  http::Http2Code break_code_ = http::Http2Code::internal_error;
   bool ends_ = false;      ///< `add_end` was called since the last send
   bool complete_ = false;  ///< the end of the response was queued
 };

@@ -121,6 +121,12 @@ http::Rejection Http2Stream::malformation() const {
   return failed && failed->why ? *failed->why : http::Rejection::bad_content_length;
 }
 
+std::optional<policy::Http2Code> Http2Stream::reset_code() const {
+  const auto failed = failure();
+  const bool is_reset = failed && failed->kind == http::Http2Failure::Kind::reset;
+  return is_reset ? std::optional(failed->code) : std::nullopt;
+}
+
 void Http2Stream::give_window_back() {
   if (id_ == 0 || piece_.empty()) return;
   piece_.clear();

@@ -25,6 +25,7 @@ class Http2Stream : public BodySource {
   bool complete() const override;
   const std::string& trailers() const override;
   http::Rejection malformation() const override;
+  std::optional<policy::Http2Code> reset_code() const override;
   bool has_surplus() const override { return false; }
   std::string_view take_whole() override { return {}; }
   bool take_at_hand(BodyStep& step, std::string_view& piece) override;
