@@ -54,6 +54,7 @@ THIRD = {
     "message": r"fmt/.*\.h",
     "http1": r"boost/(beast/(http|core)/(?!.*stream).*\.hpp|beast/(http|core/string|version)\.hpp|json(/.*)?\.hpp|json/src\.hpp"
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
+    "grpc": r"openssl/evp\.h",
     "http2": r"nghttp2/nghttp2\.h",
     "retry_hints": None,
     "body_rules": r"boost/json(/.*)?\.hpp|fmt/.*\.h",

@@ -42,6 +42,7 @@ TARGETS = {
     "dates_and_hints": (192, "http", 50_000, ()),
     "range": (512, "http", 50_000, ()),
     "framing": (512, "http", 20_000, ()),
+    "grpc": (512, "grpc", 10_000, ()),
     "http2_fields": (256, "http2", 10_000, ()),
     "http2_request": (256, "http2_request", 10_000, ()),
     "http2_session": (256, None, 2_000, ()),

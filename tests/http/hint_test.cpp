@@ -218,8 +218,9 @@ TEST(Hints, x_should_retry_false_forbids_retries) {
   EXPECT_TRUE(hints("x-should-retry: false\r\nx-should-retry: true\r\n").said_no);
 }
 
-TEST(Hints, grpc_pushback_sets_a_delay_or_forbids_retries) {
-  for (const string value : {"-1", "-0", "junk", "", "1.5", "+1", "2147483648", "99999999999999999999"}) {
+TEST(Hints, M76_grpc_pushback_sets_a_delay_or_forbids_retries) {
+  for (const string value : {"-1", "-0", "junk", "", "1.5", "5.0", "+1", "05", "00", "5ms", "2147483648",
+                             "99999999999999999999"}) {
     const policy::Hints found = hints("grpc-retry-pushback-ms: " + value + "\r\n", 200);
     EXPECT_TRUE(found.said_no) << value;
     EXPECT_EQ(found.retry_after, std::nullopt) << value;

@@ -65,6 +65,11 @@ constexpr std::optional<std::uint64_t> decimal(std::string_view text) {
   return value;
 }
 
+/// Parses like `decimal`, but returns nothing for a number with a leading zero. The text `0` is a number.
+constexpr std::optional<std::uint64_t> plain_decimal(std::string_view text) {
+  return text.size() > 1 && text.front() == '0' ? std::nullopt : decimal(text);
+}
+
 /// Calls `visit` with each member of a comma list, trimmed. Skips empty members (RFC 9110 5.6.1.2).
 template <class Visit>
 constexpr void for_each_member(std::string_view list, Visit visit) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/via.hpp"
 #include "proxy/http/retry_hints/date.hpp"
+#include "proxy/http/retry_hints/pushback.hpp"
 
 namespace reprise::http {
 namespace {
@@ -17,9 +17,6 @@ namespace {
 using policy::Duration;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// Larger numbers are read as this value, as RFC 9111 1.2.2 prescribes for delta-seconds.
-constexpr Duration longest_pause = seconds(std::int64_t{1} << 31);
 
 struct Number {
   std::int64_t whole = 0;
@@ -233,7 +230,7 @@ class Reading {
       case HintField::should_retry: read_should_retry(field); break;
       case HintField::amz_retry_after: take(field, amz_, read_amz(value)); break;
       case HintField::proxies: from_reprise_ = from_reprise_ || names_reprise(field); break;
-      case HintField::pushback: read_pushback(value); break;
+      case HintField::pushback: take_pushback(read_pushback(value)); break;
       case HintField::ratelimit:
         if (refused_) pause_ = std::max(pause_, read_rate_limit(value));
         break;
@@ -273,13 +270,9 @@ class Reading {
     no_retry_ = no_retry_ || no;
     if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
-  // Reads grpc-retry-pushback-ms. A value that is not a 32-bit number forbids the retry, as a negative number
-  // does (gRPC A6).
-  void read_pushback(std::string_view value) {
-    const std::optional<Number> count = read_whole_number(value);
-    const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();
-    no_retry_ = no_retry_ || !allowed;
-    if (allowed) pause_ = std::max(pause_, pause_of(*count, milliseconds(1)));
+  void take_pushback(Pause asked) {
+    no_retry_ = no_retry_ || !asked;
+    pause_ = std::max(pause_, asked.value_or(Duration::zero()));
   }
 
   const ResponseHead& head_;

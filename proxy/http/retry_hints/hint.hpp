@@ -1,6 +1,7 @@
 // Reads retry hints from a response head: Retry-After and similar fields.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "proxy/http/message/head.hpp"
@@ -8,9 +9,12 @@
 
 namespace reprise::http {
 
+/// Longest pause of a hint. Larger numbers are read as this value, as RFC 9111 1.2.2 prescribes for
+/// delta-seconds.
+inline constexpr policy::Duration longest_pause = std::chrono::seconds(std::int64_t{1} << 31);
+
 /// Returns the hints of a response. Zero, malformed values, negative numbers and times in the past are not
-/// hints. The longest pause of all fields wins. No pause is longer than 2^31 s; larger numbers are read as
-/// 2^31 s.
+/// hints. The longest pause of all fields wins. No pause is longer than `longest_pause`.
 ///
 /// | field | read as |
 /// |---|---|
@@ -21,7 +25,7 @@ namespace reprise::http {
 /// | RateLimit (draft-ietf-httpapi-ratelimit-headers) | see below |
 /// | x-amz-retry-after | whole milliseconds; kept apart, because the policy bounds it by the backoff |
 /// | x-should-retry, stripe-should-retry | `false`: no retry; `true` adds nothing (`retry.on` decides) |
-/// | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or malformed: no retry |
+/// | grpc-retry-pushback-ms (gRPC A6) | as `read_pushback` says; negative or malformed: no retry |
 ///
 /// x-ratelimit-reset and RateLimit count only on a 429 or a 503. On other statuses they describe a quota, not
 /// a refusal.

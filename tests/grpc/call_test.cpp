@@ -1,0 +1,67 @@
+// Tests which requests are gRPC calls, and what a call says about itself.
+#include "proxy/http/grpc/call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+bool is_call(const string& lines, bool over_http2 = true, const string& method = "POST") {
+  ReadRequest read(method + " http://h/s/m HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
+  EXPECT_EQ(read.parsed, complete) << lines;
+  read.head.over_http2 = over_http2;
+  return is_grpc_call(read.head);
+}
+
+TEST(Call, post_over_http2_is_a_call_if_its_content_type_is_grpc) {
+  for (const string type : {"application/grpc", "application/grpc+proto", "application/grpc;charset=x",
+                            "Application/GRPC+json", "application/grpc+"})
+    EXPECT_TRUE(is_call("content-type: " + type + "\r\n")) << type;
+  for (const string type : {"application/grpc-web", "application/grpc-web+proto", "application/grp", "",
+                            "application/grpcx", "application/grpc ;x", "text/plain"})
+    EXPECT_FALSE(is_call("content-type: " + type + "\r\n")) << type;
+  EXPECT_FALSE(is_call(""));
+  EXPECT_FALSE(is_call("accept: application/grpc\r\n"));
+}
+
+TEST(Call, other_method_or_http1_is_no_call) {
+  EXPECT_FALSE(is_call("content-type: application/grpc\r\n", true, "PUT"));
+  EXPECT_FALSE(is_call("content-type: application/grpc\r\n", false));
+}
+
+TEST(Call, path_of_two_segments_names_service_and_method) {
+  const auto call = call_path("/shop.v1.Catalog/GetItem");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->service, "shop.v1.Catalog");
+  EXPECT_EQ(call->method, "GetItem");
+  ASSERT_TRUE(call_path("/s/m"));
+}
+
+TEST(Call, path_of_another_form_names_no_method) {
+  for (const string path : {"", "/", "//", "/s", "/s/", "//m", "s/m", "/s/m/", "/s/m/x", "/a/s/m", "///"})
+    EXPECT_FALSE(call_path(path)) << path;
+}
+
+TEST(Call, M85_call_is_a_repeat_if_previous_attempts_are_above_0) {
+  const auto repeat = [](const string& lines) {
+    const ReadRequest read(post(lines + "Content-Length: 0\r\n"));
+    EXPECT_EQ(read.parsed, complete) << lines;
+    return is_repeat(read.head);
+  };
+  for (const string value : {"1", "2", "01", "4294967296", "9999999999999999999"})
+    EXPECT_TRUE(repeat("grpc-previous-rpc-attempts: " + value + "\r\n")) << value;
+  EXPECT_TRUE(repeat("Grpc-Previous-Rpc-Attempts: 1\r\n"));
+  for (const string value : {"0", "00", "-1", "+1", "1.0", "", "one"})
+    EXPECT_FALSE(repeat("grpc-previous-rpc-attempts: " + value + "\r\n")) << value;
+  EXPECT_FALSE(repeat(""));
+  EXPECT_FALSE(repeat("grpc-previous-rpc-attempt: 1\r\n"));
+}
+
+}  // namespace
+}  // namespace reprise::http
