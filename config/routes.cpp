@@ -17,6 +17,16 @@ namespace {
 constexpr std::string_view fallback_name = "default";
 constexpr std::size_t most_routes = 1000;
 
+// Sets the time limits of gRPC calls that `section` itself has: the entry of a route, in a file or in a
+// preset. The values are those of the route, because flags take precedence over the section.
+void set_call_limits(const Node& section, policy::RoutePolicy& route) {
+  policy::CallLimits& calls = route.of_calls;
+  const auto has = [&](std::string_view key) { return locate(section, key) != nullptr; };
+  if (has("response_timeout")) calls.response_timeout = route.response_timeout;
+  if (has("idle_timeout")) calls.idle_timeout = route.idle_timeout;
+  if (has("retry.attempt_timeout")) calls.attempt_timeout = route.retry.attempt_timeout;
+}
+
 bool is_mapping(const Node* node) { return node != nullptr && node->kind == Node::Kind::mapping; }
 
 class RouteBuilder {
@@ -66,6 +76,7 @@ class RouteBuilder {
     Reader reader(node, "routes[]");
     route_fields(reader, route.policy);
     apply_flags(route.policy);
+    set_call_limits(node, route.policy);
     if (const Node* match = node.find("match"); is_mapping(match)) {
       Reader match_reader(*match, "routes[].match");
       match_fields(match_reader, route.match);
@@ -194,6 +205,7 @@ class RouteBuilder {
     Reader differs(*origin.route.node, "presets[]");
     route_fields(differs, route.policy);
     apply_flags(route.policy);
+    for (const Node* section : {shipped.route, origin.route.node}) set_call_limits(*section, route.policy);
   }
 
   bool claim_name(const Node& entry, const std::string& path, const std::string& name) {

@@ -70,6 +70,12 @@ later layer overrides an earlier one key by key: a route may override `retry.bac
 the preset's route, and the item's own keys. If a layer has `budget: off`, any key of `budget` in a later layer switches
 the budget on again.
 
+**gRPC.** A call is judged by its own status if it ended before its first message: `retry.on` lists statuses as
+`grpc-unavailable`. A call whose HTTP status is not 200 is judged by that, or by its own status if that is listed. A call is
+a POST, so `by_method` retries it only while it is unsent: name the methods that may be executed twice in `match.grpc`, and
+write `idempotent: always`. `response_timeout`, `idle_timeout` and `retry.attempt_timeout` apply to calls only if the route
+itself has them, not by `defaults` or a policy, because a call may be silent for hours.
+
 **Idempotency.** `idempotent` is `always`, `never`, `by_method`, `{any: [...]}` or `{all: [...]}`. `by_method` means the
 methods that the IANA registry calls idempotent: GET, HEAD, OPTIONS, TRACE, PUT, DELETE, and those of WebDAV and others,
 such as PROPFIND, REPORT, SEARCH, QUERY, MKCOL, COPY, MOVE. A request that asks for another protocol with `Upgrade` is
