@@ -151,6 +151,23 @@ class RouteBuilder {
       if (name == nullptr || name->kind != Node::Kind::scalar || name->broken) continue;
       add_preset(item, path, name->text);
     }
+    put_calls_first();
+  }
+
+  // Moves the routes of presets that match gRPC calls before those that match other requests too, and those
+  // with hosts first: so neither the routes of an HTTP API nor the routes for calls to any host take the
+  // calls of a service that has its own preset.
+  void put_calls_first() {
+    const auto rank = [](const PresetPair& pair) {
+      const policy::Match& match = pair.first.match;
+      return match.grpc.empty() ? 2 : match.hosts.empty() ? 1 : 0;
+    };
+    std::stable_sort(of_presets_.begin(), of_presets_.end(),
+                     [&](const PresetPair& a, const PresetPair& b) { return rank(a) < rank(b); });
+    for (auto& [route, origin] : of_presets_) {
+      built_.routes.push_back(std::move(route));
+      built_.origins.push_back(std::move(origin));
+    }
   }
 
   // Adds the routes of a preset. `entry` is the preset's name, or a mapping whose keys override the preset's
@@ -177,8 +194,7 @@ class RouteBuilder {
       make_preset_route(one, moved, route, its);
       if (!place.put(route.match)) continue;
       if (!claim_name(entry, path, route.name)) return;
-      built_.routes.push_back(std::move(route));
-      built_.origins.push_back(std::move(its));
+      of_presets_.emplace_back(std::move(route), std::move(its));
     }
   }
 
@@ -233,6 +249,8 @@ class RouteBuilder {
   RouteOrigin::Layer defaults_;
   std::size_t fallback_line_ = 0;
   std::map<std::string, Owner> names_;
+  using PresetPair = std::pair<policy::Route, RouteOrigin>;
+  std::vector<PresetPair> of_presets_;
   BuiltRoutes built_;
 };
 

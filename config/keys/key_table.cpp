@@ -147,8 +147,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "routes[].match.grpc", .kind = list, .standard = "[]", .sentence = "A list of methods of gRPC calls, as `SERVICE/METHOD` with the full name of the service; one of them must match. Service and method may each begin or end with one `*`: `*/*` matches every call. A call is a POST with the `Content-Type` `application/grpc`, also with `+` or `;` after it.", .item = grpc_method},
   {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "Name of a policy, from `policies` or a preset. Its keys override `defaults`; the route's own keys override the policy."},
 
-  {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped sets of routes, appended after the file's own routes. Each item is a name, or a mapping with `name` and the keys to change. `reprise config --preset NAME` prints a preset."},
-  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Name of the preset, required. Each preset may be listed once.", .words = "aws consul gcs gcs-metadata git gsutil health llm memorystore oci vault"},
+  {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped sets of routes, appended after the file's own routes. Routes with `match.grpc` come before the other routes of presets, and among them those with hosts come first. Each item is a name, or a mapping with `name` and the keys to change. `reprise config --preset NAME` prints a preset."},
+  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Name of the preset, required. Each preset may be listed once.", .words = "aws consul gcs gcs-metadata git google-grpc grpc gsutil health llm memorystore oci vault"},
   {.path = "presets[].hosts", .kind = list, .standard = "", .sentence = "Hosts of the service, instead of the preset's hosts. If a preset has separate routes for exact names and for `*.suffix`, each route gets the hosts of its kind, and is left out if there are none.", .item = host},
   {.path = "presets[].policy", .kind = name, .standard = "", .sentence = "Name of a policy, from `policies` or a preset. Its keys override the preset's policy, but not a route's own keys."},
 

@@ -199,6 +199,7 @@ inline constexpr auto value_synonym_table = std::to_array<ValueSynonym>({
     {"limits.connections", "unlimited infinite none 0", "1000000"},
     {"presets[].name", "s3 dynamodb sqs amazon", "aws"},
     {"presets[].name", "google google-storage storage cloud-storage", "gcs"},
+    {"presets[].name", "googleapis gapic bigtable spanner pubsub firestore", "google-grpc"},
     {"presets[].name", "openai anthropic claude gemini mistral", "llm"},
     {"presets[].name", "docker registry container containers ecr gcr ghcr", "oci"},
     {"presets[].name", "redis", "memorystore"},

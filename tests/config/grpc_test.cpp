@@ -149,6 +149,12 @@ TEST(CallTime, M89_time_limits_apply_to_calls_only_if_the_route_itself_has_them)
   EXPECT_FALSE(limits_of(none).idle_timeout);
 }
 
+TEST(CallTime, M89_entry_of_a_preset_is_a_route_of_its_own) {
+  EXPECT_EQ(limits_of(settings_of("presets: [{name: grpc, idle_timeout: 10m}]\n")).idle_timeout,
+            Duration(10min));
+  EXPECT_FALSE(limits_of(settings_of("defaults: {idle_timeout: 10m}\npresets: [grpc]\n")).idle_timeout);
+}
+
 TEST(CallTime, M89_printed_settings_load_to_the_same_time_limits) {
   const std::string text =
       "defaults: {response_timeout: 5s, retry: {attempt_timeout: 7s}}\n"
@@ -177,6 +183,10 @@ TEST(CallWarnings, M24_M112_calls_on_a_route_without_http2_cause_a_warning) {
             "fail (not_http2): write http2: auto, or always, for that route\n");
   EXPECT_TRUE(said_of("defaults: {http2: never}\nroutes: [{name: r, match: {grpc: [a.B/C]}}]\n")
                   .starts_with("f:2:19: warning: defaults.http2: the route \"r\" matches gRPC calls"));
+  EXPECT_TRUE(
+      said_of("presets: [{name: grpc, http2: never}]\n").starts_with("f:2:31: warning: presets[0].http2: "));
+  EXPECT_EQ(said_of("defaults: {http2: never}\npresets: [grpc]\nroutes: [{name: r, match: {host: h}}]\n"),
+            "");
   EXPECT_EQ(said_of("routes: [{name: r, match: {grpc: [a.B/C]}, http2: always}]\n"), "");
 }
 
@@ -203,6 +213,7 @@ TEST(CallWarnings, M112_statuses_that_the_route_does_not_list_itself_cause_no_wa
       said_of("defaults: {retry: {on: [503, grpc-unavailable]}}\nroutes: [{name: r, match: {host: h}}]\n"),
       "");
   EXPECT_EQ(said_of("policies: {p: {retry: {on: [grpc-aborted]}}}\nroutes: [{name: r, policy: p}]\n"), "");
+  EXPECT_EQ(said_of("presets: [{name: grpc, retry: {on: [grpc-aborted]}}]\n"), "");
   EXPECT_EQ(
       said_of("routes: [{name: r, retry: {on: [429, 408, 500, 502, 503, 504, connect, tls, reset, timeout, "
               "grpc-unavailable]}}]\n"),
@@ -215,6 +226,8 @@ TEST(CallWarnings, M112_response_timeout_of_a_route_for_calls_causes_a_warning) 
       "f:3:57: warning: routes[0].response_timeout: this limit also ends gRPC calls that stream, because "
       "their "
       "head may come only with their first message: remove it, or match only methods that respond at once\n");
+  EXPECT_TRUE(said_of("presets: [{name: grpc, response_timeout: 5s}]\n")
+                  .starts_with("f:2:42: warning: presets[0].response_timeout: this limit also ends"));
   EXPECT_EQ(said_of("defaults: {response_timeout: 5s}\nroutes: [{name: r, match: {grpc: [a.B/C]}}]\n"), "");
   EXPECT_EQ(said_of("routes: [{name: r, match: {grpc: [a.B/C]}, response_timeout: none}]\n"), "");
   EXPECT_EQ(said_of("routes: [{name: r, match: {host: h}, response_timeout: 5s}]\n"), "");
