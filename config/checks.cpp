@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/keys/call_words.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/reach.hpp"
 #include "config/reader.hpp"
@@ -60,6 +61,9 @@ class RouteChecker {
     check_replay();
     check_post();
     check_path();
+    check_http2_of_calls();
+    check_statuses_of_calls();
+    check_time_of_calls();
   }
 
  private:
@@ -182,11 +186,25 @@ class RouteChecker {
     if (route_.policy.idempotent.kind != IdempotencyRule::Kind::always) return;
     const auto& methods = route_.match.methods;
     if (!methods.empty() && std::all_of(methods.begin(), methods.end(), policy::is_idempotent_method)) return;
+    if (!route_.match.grpc.empty()) return check_always_for_calls();
     if (const auto at = blame({"idempotent"}))
       report_.warning(
           at->line, at->column, at->path,
           "this rule applies to methods such as POST too: a request that took effect before its response was "
           "lost is sent again, and may be executed twice; limit match.methods, or write a condition");
+  }
+
+  // Warns if the route matches every method of a service. Does not warn if it names methods, because a call
+  // has nothing else by which the author could say that it is safe to repeat.
+  void check_always_for_calls() {
+    const auto& calls = route_.match.grpc;
+    const auto is_whole_service = [](const policy::GrpcPattern& call) { return call.text().ends_with("/*"); };
+    if (std::none_of(calls.begin(), calls.end(), is_whole_service)) return;
+    if (const auto at = blame({"idempotent"}))
+      report_.warning(at->line, at->column, at->path,
+                      "this rule applies to every method of a service: a call that took effect before its "
+                      "response was lost is sent again, and may be executed twice; list the methods that "
+                      "only read in match.grpc, such as shop.Catalog/Get*");
   }
 
   void check_truncated() {
@@ -205,7 +223,9 @@ class RouteChecker {
     const auto& retry = route_.policy.retry;
     const bool raised =
         retry.attempt_timeout || !retry.deadline || route_.policy.response_timeout < *retry.deadline;
-    const bool lists = retry.on.timeout && retry.on != policy::RetryOn::defaults() && has_list();
+    policy::RetryOn standard = policy::RetryOn::defaults();
+    standard.calls = retry.on.calls;
+    const bool lists = retry.on.timeout && retry.on != standard && has_list();
     if (!lists || raised || route_.policy.mode == policy::Mode::off) return;
     if (const auto at = blame({"retry.attempt_timeout", "retry.on", "response_timeout", "retry.deadline"}))
       report_.warning(
@@ -319,6 +339,62 @@ class RouteChecker {
     report_.warning(path->line, path->column, origin_.route.path + ".match.path",
                     shown(*path) + " matches only this path: write " +
                         (is_plain ? path->text : "the path with ") + "** to match everything below it too");
+  }
+
+  // Warns if a route for gRPC calls sends none of them over HTTP/2 (row M24).
+  void check_http2_of_calls() {
+    if (route_.match.grpc.empty() || route_.policy.http2 != policy::UseHttp2::never) return;
+    if (const auto at = blame({"http2"}))
+      report_.warning(at->line, at->column, at->path,
+                      "the route " + in_quotes(route_.name) +
+                          " matches gRPC calls, which need HTTP/2, so all of them fail (not_http2): write "
+                          "http2: auto, or always, for that route");
+  }
+
+  // Warns if the route itself lists statuses of gRPC calls, but calls no call idempotent (row M112): a status
+  // is a response, so the call was sent. Does not warn about the default list, because the author meant more
+  // by it.
+  void check_statuses_of_calls() {
+    const policy::RoutePolicy& policy = route_.policy;
+    const policy::RetryOn& on = policy.retry.on;
+    if (on.calls.none() || on == policy::RetryOn::defaults() || policy.mode == policy::Mode::off) return;
+    if (!route_.source.empty() || may_be_idempotent_call(policy.idempotent)) return;
+    const auto at = blame({"retry.on"});
+    if (!at || !at->path.starts_with(origin_.route.path + ".")) return;
+    std::size_t first = 0;
+    while (!on.calls.test(first)) ++first;
+    report_.warning(at->line, at->column, at->path,
+                    call_word(static_cast<policy::GrpcStatus>(first)) +
+                        " is listed, but no gRPC call is sent again after it: a call is a POST, and "
+                        "`idempotent` of this route never holds for one; write idempotent: always on a route "
+                        "whose match.grpc lists only methods that may be executed twice");
+  }
+
+  // Returns true if the rule can hold for a gRPC call: a POST without a query whose body is not JSON.
+  static bool may_be_idempotent_call(const IdempotencyRule& rule) {
+    const auto may_hold = [](const Condition& condition) {
+      return condition.kind == Condition::Kind::header ||
+             (condition.kind == Condition::Kind::method && condition.name == "POST");
+    };
+    const auto& conditions = rule.conditions;
+    switch (rule.kind) {
+      case IdempotencyRule::Kind::always: return true;
+      case IdempotencyRule::Kind::never:
+      case IdempotencyRule::Kind::by_method: return false;
+      case IdempotencyRule::Kind::any: return std::any_of(conditions.begin(), conditions.end(), may_hold);
+      case IdempotencyRule::Kind::all: return std::all_of(conditions.begin(), conditions.end(), may_hold);
+    }
+    return true;
+  }
+
+  // Warns if a route for gRPC calls limits the time to their heads (row M112).
+  void check_time_of_calls() {
+    const auto& limit = route_.policy.of_calls.response_timeout;
+    if (route_.match.grpc.empty() || !limit || *limit == policy::no_limit) return;
+    if (const auto at = blame({"response_timeout"}))
+      report_.warning(at->line, at->column, at->path,
+                      "this limit also ends gRPC calls that stream, because their head may come only with "
+                      "their first message: remove it, or match only methods that respond at once");
   }
 
   // Warns if a route may hold larger request bodies in memory or on disk than the process may hold in total.

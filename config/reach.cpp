@@ -92,13 +92,24 @@ bool covers_pairs(const std::vector<Condition>& earlier, const std::vector<Condi
   });
 }
 
+// Returns true if each pattern in `later` is covered by one in `earlier`. A pattern covers another if it
+// matches the text of the other, because `*` is in no name.
+bool covers_calls(const std::vector<policy::GrpcPattern>& earlier,
+                  const std::vector<policy::GrpcPattern>& later) {
+  if (earlier.empty()) return true;
+  return !later.empty() && std::all_of(later.begin(), later.end(), [&](const policy::GrpcPattern& narrow) {
+    return std::any_of(earlier.begin(), earlier.end(),
+                       [&](const policy::GrpcPattern& wide) { return wide.matches("/" + narrow.text()); });
+  });
+}
+
 }  // namespace
 
 bool covers(const policy::Match& earlier, const policy::Match& later) {
   return covers_hosts(earlier, later) && (!earlier.port || earlier.port == later.port) &&
          covers_path(earlier.path.text(), later.path.text()) &&
          covers_methods(earlier.methods, later.methods) && covers_pairs(earlier.query, later.query) &&
-         covers_pairs(earlier.headers, later.headers);
+         covers_pairs(earlier.headers, later.headers) && covers_calls(earlier.grpc, later.grpc);
 }
 
 }  // namespace reprise::config

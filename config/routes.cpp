@@ -17,6 +17,16 @@ namespace {
 constexpr std::string_view fallback_name = "default";
 constexpr std::size_t most_routes = 1000;
 
+// Sets the time limits of gRPC calls that `section` itself has: the entry of a route, in a file or in a
+// preset. The values are those of the route, because flags take precedence over the section.
+void set_call_limits(const Node& section, policy::RoutePolicy& route) {
+  policy::CallLimits& calls = route.of_calls;
+  const auto has = [&](std::string_view key) { return locate(section, key) != nullptr; };
+  if (has("response_timeout")) calls.response_timeout = route.response_timeout;
+  if (has("idle_timeout")) calls.idle_timeout = route.idle_timeout;
+  if (has("retry.attempt_timeout")) calls.attempt_timeout = route.retry.attempt_timeout;
+}
+
 bool is_mapping(const Node* node) { return node != nullptr && node->kind == Node::Kind::mapping; }
 
 class RouteBuilder {
@@ -66,6 +76,7 @@ class RouteBuilder {
     Reader reader(node, "routes[]");
     route_fields(reader, route.policy);
     apply_flags(route.policy);
+    set_call_limits(node, route.policy);
     if (const Node* match = node.find("match"); is_mapping(match)) {
       Reader match_reader(*match, "routes[].match");
       match_fields(match_reader, route.match);
@@ -140,6 +151,23 @@ class RouteBuilder {
       if (name == nullptr || name->kind != Node::Kind::scalar || name->broken) continue;
       add_preset(item, path, name->text);
     }
+    put_calls_first();
+  }
+
+  // Moves the routes of presets that match gRPC calls before those that match other requests too, and those
+  // with hosts first: so neither the routes of an HTTP API nor the routes for calls to any host take the
+  // calls of a service that has its own preset.
+  void put_calls_first() {
+    const auto rank = [](const PresetPair& pair) {
+      const policy::Match& match = pair.first.match;
+      return match.grpc.empty() ? 2 : match.hosts.empty() ? 1 : 0;
+    };
+    std::stable_sort(of_presets_.begin(), of_presets_.end(),
+                     [&](const PresetPair& a, const PresetPair& b) { return rank(a) < rank(b); });
+    for (auto& [route, origin] : of_presets_) {
+      built_.routes.push_back(std::move(route));
+      built_.origins.push_back(std::move(origin));
+    }
   }
 
   // Adds the routes of a preset. `entry` is the preset's name, or a mapping whose keys override the preset's
@@ -166,8 +194,7 @@ class RouteBuilder {
       make_preset_route(one, moved, route, its);
       if (!place.put(route.match)) continue;
       if (!claim_name(entry, path, route.name)) return;
-      built_.routes.push_back(std::move(route));
-      built_.origins.push_back(std::move(its));
+      of_presets_.emplace_back(std::move(route), std::move(its));
     }
   }
 
@@ -194,6 +221,7 @@ class RouteBuilder {
     Reader differs(*origin.route.node, "presets[]");
     route_fields(differs, route.policy);
     apply_flags(route.policy);
+    for (const Node* section : {shipped.route, origin.route.node}) set_call_limits(*section, route.policy);
   }
 
   bool claim_name(const Node& entry, const std::string& path, const std::string& name) {
@@ -221,6 +249,8 @@ class RouteBuilder {
   RouteOrigin::Layer defaults_;
   std::size_t fallback_line_ = 0;
   std::map<std::string, Owner> names_;
+  using PresetPair = std::pair<policy::Route, RouteOrigin>;
+  std::vector<PresetPair> of_presets_;
   BuiltRoutes built_;
 };
 

@@ -95,6 +95,7 @@ void match_fields(Fields& fields, Match& match) {
   fields.field("methods", match.methods);
   fields.field("query", match.query);
   fields.field("headers", match.headers);
+  fields.field("grpc", match.grpc);
 }
 
 /// Lists the keys below `listeners[]`.

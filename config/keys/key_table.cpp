@@ -12,19 +12,31 @@ namespace {
 using enum Kind;
 constexpr std::string_view year = "8760h";
 
+// Calls `add(parts...)` for each word of `retry.on`: the kinds of failure, and the statuses of gRPC calls
+// except `ok`.
+template <typename Function>
+constexpr void for_each_word_of_retry_on(Function add) {
+  for (const policy::FailureWord& word : policy::failure_words) add(word.text, std::string_view());
+  for (const std::string_view name : policy::names_of<policy::GrpcStatus>) {
+    if (name != policy::word(policy::GrpcStatus::ok)) add(policy::call_word_prefix, name);
+  }
+}
+
 // The words of `retry.on`, separated by blanks.
-constexpr auto failure_text = [] {
+constexpr auto retry_on_text = [] {
   constexpr std::size_t bytes = [] {
-    std::size_t sum = policy::failure_words.size() - 1;
-    for (const policy::FailureWord& word : policy::failure_words) sum += word.text.size();
-    return sum;
+    std::size_t sum = 0;
+    for_each_word_of_retry_on(
+        [&](std::string_view first, std::string_view rest) { sum += first.size() + rest.size() + 1; });
+    return sum - 1;
   }();
   std::array<char, bytes> text{};
   char* at = text.data();
-  for (const policy::FailureWord& word : policy::failure_words) {
+  for_each_word_of_retry_on([&](std::string_view first, std::string_view rest) {
     if (at != text.data()) *at++ = ' ';
-    at = std::copy(word.text.begin(), word.text.end(), at);
-  }
+    at = std::copy(first.begin(), first.end(), at);
+    at = std::copy(rest.begin(), rest.end(), at);
+  });
   return text;
 }();
 
@@ -55,11 +67,11 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.mode", .kind = word, .standard = "active", .sentence = "`active` retries. `observe` decides and counts, but does not retry. `off` forwards requests without retries.", .words = "active observe off"},
   {.path = "defaults.idempotent", .kind = rule, .standard = "by_method", .sentence = "Which requests are safe to send again, even if some of their bytes may have reached the upstream.", .words = "always never by_method"},
   {.path = "defaults.retry", .kind = mapping, .standard = "", .sentence = "When to send a request again, and when to stop."},
-  {.path = "defaults.retry.on", .kind = list, .standard = "[429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]", .sentence = "Statuses and failures that are retried. A list replaces the inherited list.", .words = {failure_text.data(), failure_text.size()}, .item = status},
+  {.path = "defaults.retry.on", .kind = list, .standard = "[429, 408, 500, 502, 503, 504, connect, tls, reset, timeout, grpc-unavailable]", .sentence = "Statuses and failures that are retried. `grpc-unavailable` and the other statuses of gRPC, in lower case with `_`, are those of calls that ended before their first message. A list replaces the inherited list.", .words = {retry_on_text.data(), retry_on_text.size()}, .item = status},
   {.path = "defaults.retry.refused", .kind = list, .standard = "[]", .sentence = "Statuses with which this upstream says that it did nothing, such as the 429 of an API that checks the rate limit first. After one of them, a request of any method is sent again if its body is held. After any other outcome, the usual rules apply. A status listed here does not have to be in `on`.", .lowest = "400", .highest = "999", .item = status},
   {.path = "defaults.retry.max_attempts", .kind = whole, .standard = "6", .sentence = "Maximum number of attempts, including the first. With `1`, one repeat after a stale connection is still allowed. `max_attempts` and `deadline` must not both be `unlimited`.", .words = "unlimited", .lowest = "1", .highest = "1000000"},
   {.path = "defaults.retry.deadline", .kind = duration, .standard = "60s", .sentence = "Time from the request head. After it, no attempt starts and no wait ends. It also ends name look-ups, dials and handshakes, and the upload of a repeatable request if the upstream's host has acknowledged no byte of the body. Once a byte of the body is acknowledged, the deadline does not end the upload.", .words = "unlimited", .lowest = "1ms", .highest = year},
-  {.path = "defaults.retry.attempt_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time from the last request byte to the response head. It applies to repeatable requests only; see `response_timeout` for others.", .words = "none", .lowest = "1ms", .highest = year},
+  {.path = "defaults.retry.attempt_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time from the last request byte to the response head. It applies to repeatable requests only; see `response_timeout` for others. It applies to gRPC calls only if the route itself has this key, because a call may be silent for minutes.", .words = "none", .lowest = "1ms", .highest = year},
   {.path = "defaults.retry.out_of_time", .kind = word, .standard = "last", .sentence = "What the client gets if the deadline ends the retries after the upstream has responded: `last` is the last response, `504` is a 504.", .words = "last 504"},
   {.path = "defaults.retry.backoff", .kind = mapping, .standard = "{initial: 250ms, multiplier: 2, maximum: 8s, jitter: equal}", .sentence = "The wait before retry n, counted from 0, is d = min(initial * multiplier^n, maximum), changed by `jitter`."},
   {.path = "defaults.retry.backoff.initial", .kind = duration, .standard = "250ms", .sentence = "The first wait, before jitter.", .lowest = "0", .highest = year},
@@ -72,8 +84,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.retry.nested", .kind = word, .standard = "allow", .sentence = "Whether to retry a request that is itself a retry of the client.", .words = "allow refuse"},
   {.path = "defaults.retry.inner", .kind = word, .standard = "refuse", .sentence = "Whether to retry a response that another reprise has retried already (`Via` or `Proxy-Status` names that reprise). Failures without a response are retried in any case.", .words = "allow refuse"},
   {.path = "defaults.connect_timeout", .kind = duration, .standard = "5s", .sentence = "Maximum time to connect to one address, including the TLS handshake. All addresses of one attempt together have at most twice this time.", .lowest = "1ms", .highest = year},
-  {.path = "defaults.response_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time to the response head if `attempt_timeout` does not apply. If it ends an attempt of a repeatable request, the failure is a `timeout`. `none`: only TCP detects dead peers.", .words = "none", .lowest = "1ms", .highest = year},
-  {.path = "defaults.idle_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time between two reads or writes of a body or a tunnel. `none`: a stream may be idle for days; TCP detects dead peers.", .words = "none", .lowest = "1ms", .highest = year},
+  {.path = "defaults.response_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time to the response head if `attempt_timeout` does not apply. If it ends an attempt of a repeatable request, the failure is a `timeout`. It applies to gRPC calls only if the route itself has this key. `none`: only TCP detects dead peers.", .words = "none", .lowest = "1ms", .highest = year},
+  {.path = "defaults.idle_timeout", .kind = duration, .standard = "none", .sentence = "Maximum time between two reads or writes of a body or a tunnel. It applies to gRPC calls only if the route itself has this key. `none`: a stream may be idle for days; TCP detects dead peers.", .words = "none", .lowest = "1ms", .highest = year},
   {.path = "defaults.budget", .kind = mapping, .standard = "{ratio: 20%, floor: 10/s, window: 10s}", .sentence = "Limit on the retries to one upstream host:port: within `window`, `ratio` of the first attempts plus `floor` per second. `off` disables the limit.", .words = "off"},
   {.path = "defaults.budget.ratio", .kind = ratio, .standard = "20%", .sentence = "Retries allowed per first attempt."},
   {.path = "defaults.budget.floor", .kind = rate, .standard = "10/s", .sentence = "Retries per second that are always allowed.", .lowest = "0", .highest = "1000000/s"},
@@ -93,7 +105,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.hedge", .kind = mapping, .standard = "off", .sentence = "Sends a hedged request beside a slow first attempt; the first good response wins. Only for idempotent requests whose body is held, once per request, and it uses the same budget as retries. `off` disables it.", .words = "off"},
   {.path = "defaults.hedge.after", .kind = duration, .standard = "200ms", .sentence = "Time without a response head after which the hedged request is sent. `p95`: the 95th percentile of this time over the route's last 200 first attempts with a good response; with fewer than 20 of them, no hedged request is sent.", .words = "p95", .lowest = "1ms", .highest = "1h"},
   {.path = "defaults.circuit", .kind = mapping, .standard = "off", .sentence = "Stops sending to an upstream host:port that fails, then sends single probes until one succeeds. `off` disables it.", .words = "off"},
-  {.path = "defaults.circuit.failures", .kind = ratio, .standard = "50%", .sentence = "The circuit opens if at least this fraction of the attempts within `window` failed. An attempt fails if it gets no response, or a 5xx.", .lowest = "1%", .highest = "100%"},
+  {.path = "defaults.circuit.failures", .kind = ratio, .standard = "50%", .sentence = "The circuit opens if at least this fraction of the attempts within `window` failed. An attempt fails if it gets no response, a 5xx, or a gRPC status that `retry.on` lists.", .lowest = "1%", .highest = "100%"},
   {.path = "defaults.circuit.window", .kind = duration, .standard = "10s", .sentence = "The length of time over which attempts are counted.", .lowest = "100ms", .highest = "1h"},
   {.path = "defaults.circuit.requests", .kind = whole, .standard = "20", .sentence = "Minimum number of attempts within `window` before the circuit can open.", .lowest = "1", .highest = "1000000"},
   {.path = "defaults.circuit.open", .kind = duration, .standard = "5s", .sentence = "Time for which an open circuit sends nothing. Then one probe is sent.", .lowest = "1ms", .highest = "1h"},
@@ -132,10 +144,11 @@ constexpr auto table = std::to_array<Key>({
   {.path = "routes[].match.methods", .kind = list, .standard = "[]", .sentence = "A list of methods, in upper case; one of them must match.", .item = method},
   {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Query parameters that must be present, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`. The value `\"*\"`, or no value, accepts any value. The name `\"*\"` alone means any parameter without a value, such as `?acl`. `\"!a,b*\"` means any parameter without a value, or any parameter that is not `a` and does not begin with `b`."},
   {.path = "routes[].match.headers", .kind = pairs, .standard = "", .sentence = "Header fields that must be present, written as in `query`."},
+  {.path = "routes[].match.grpc", .kind = list, .standard = "[]", .sentence = "A list of methods of gRPC calls, as `SERVICE/METHOD` with the full name of the service; one of them must match. Service and method may each begin or end with one `*`: `*/*` matches every call. A call is a POST with the `Content-Type` `application/grpc`, also with `+` or `;` after it.", .item = grpc_method},
   {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "Name of a policy, from `policies` or a preset. Its keys override `defaults`; the route's own keys override the policy."},
 
-  {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped sets of routes, appended after the file's own routes. Each item is a name, or a mapping with `name` and the keys to change. `reprise config --preset NAME` prints a preset."},
-  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Name of the preset, required. Each preset may be listed once.", .words = "aws consul gcs gcs-metadata git gsutil health llm memorystore oci vault"},
+  {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped sets of routes, appended after the file's own routes. Routes with `match.grpc` come before the other routes of presets, and among them those with hosts come first. Each item is a name, or a mapping with `name` and the keys to change. `reprise config --preset NAME` prints a preset."},
+  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Name of the preset, required. Each preset may be listed once.", .words = "aws consul gcs gcs-metadata git google-grpc grpc gsutil health llm memorystore oci vault"},
   {.path = "presets[].hosts", .kind = list, .standard = "", .sentence = "Hosts of the service, instead of the preset's hosts. If a preset has separate routes for exact names and for `*.suffix`, each route gets the hosts of its kind, and is left out if there are none.", .item = host},
   {.path = "presets[].policy", .kind = name, .standard = "", .sentence = "Name of a policy, from `policies` or a preset. Its keys override the preset's policy, but not a route's own keys."},
 

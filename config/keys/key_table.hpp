@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   destination,  // a host, or a network such as 10.0.0.0/8
   path,
   method,
+  grpc_method,    // SERVICE/METHOD, with patterns
   version_field,  // a response field
   pairs,          // headers or query parameters that a request must have, with or without a value
   rule,           // value of the key `idempotent`

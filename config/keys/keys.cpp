@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/keys/predicates.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::config {
 namespace {
@@ -76,6 +77,7 @@ std::string_view article(Kind kind) {
     case Kind::destination: return "a host such as *.internal, or a network such as 10.0.0.0/8";
     case Kind::path: return "a path such as /v1/orders/**";
     case Kind::method: return "a method such as POST";
+    case Kind::grpc_method: return "a gRPC method such as shop.Catalog/Get*";
     case Kind::version_field: return "a response field such as x-goog-generation";
     case Kind::pairs: return "a list of name or name=value, or a mapping";
     case Kind::predicates: return predicate_form;
@@ -117,6 +119,7 @@ Form form_of(Kind kind) {
     case Kind::destination:
     case Kind::path:
     case Kind::method:
+    case Kind::grpc_method:
     case Kind::version_field:
     case Kind::folder:
     case Kind::file:
@@ -165,7 +168,10 @@ std::vector<std::string_view> split_words(std::string_view words) {
   return parts;
 }
 
-std::string either(const std::vector<std::string_view>& words) {
+std::string either(std::vector<std::string_view> words) {
+  // The statuses of gRPC are too many to be listed in a message.
+  const auto is_call_word = [](std::string_view word) { return word.starts_with(policy::call_word_prefix); };
+  if (std::erase_if(words, is_call_word) > 0) words.emplace_back("a gRPC status such as grpc-unavailable");
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text.append(i + 1 == words.size() ? " or " : ", ");

@@ -28,8 +28,8 @@ std::string_view last_part(std::string_view path);
 /// Splits "a b c" into words.
 std::vector<std::string_view> split_words(std::string_view words);
 
-/// Joins the words to a text such as "a, b or c".
-std::string either(const std::vector<std::string_view>& words);
+/// Joins the words to a text such as "a, b or c". All words for statuses of gRPC become one example.
+std::string either(std::vector<std::string_view> words);
 /// Describes the valid values of the key for a message, such as "a duration such as 250ms, or unlimited; 1ms
 /// to 8760h".
 std::string expectation(const Key&);

@@ -172,6 +172,28 @@ Parsed<std::string> parse_method(std::string_view text) {
   return {std::string(text), {}, {}};
 }
 
+Parsed<policy::GrpcPattern> parse_grpc_method(std::string_view text) {
+  using policy::GrpcPattern;
+  if (auto pattern = GrpcPattern::parse(text)) return {std::move(pattern), {}, {}};
+  const auto suggest = [](const std::string& meant) { return GrpcPattern::parse(meant) ? meant : ""; };
+  const auto slashes = std::count(text.begin(), text.end(), '/');
+  if (text.starts_with('/') && slashes == 2)
+    return refuse<GrpcPattern>("begins with a slash: write SERVICE/METHOD",
+                               suggest(std::string(text.substr(1))));
+  if (slashes == 0)
+    return refuse<GrpcPattern>("has no method: write SERVICE/METHOD, or SERVICE/* for every method",
+                               suggest(std::string(text) + "/*"));
+  if (text.ends_with('/') && slashes == 1)
+    return refuse<GrpcPattern>("has no method: write SERVICE/METHOD, or SERVICE/* for every method",
+                               suggest(std::string(text) + "*"));
+  if (text.find('*') != std::string_view::npos && slashes == 1)
+    return refuse<GrpcPattern>(
+        "has a * in the wrong place: service and method may each begin or end with one *");
+  return refuse<GrpcPattern>(
+      "is not a gRPC method: write SERVICE/METHOD, such as shop.Catalog/GetItem, of letters, digits, _ and "
+      ".");
+}
+
 Parsed<std::string> parse_version_field(std::string_view text) {
   // Response fields that cannot identify a version of the content: every response has them, they belong to
   // one connection, or their value may be equal for different contents.

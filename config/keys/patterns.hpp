@@ -1,4 +1,5 @@
-// Parses the patterns of routes and idempotency rules: names, hosts, paths, methods, conditions.
+// Parses the patterns of routes and idempotency rules: names, hosts, paths, methods, gRPC methods,
+// conditions.
 #pragma once
 
 #include <string>
@@ -19,6 +20,8 @@ Parsed<policy::HostPattern> parse_host_pattern(std::string_view);
 Parsed<policy::PathPattern> parse_path(std::string_view);
 /// Parses a token (RFC 9110 9.1). Rejects a known method in another case, because methods are case-sensitive.
 Parsed<std::string> parse_method(std::string_view);
+/// Parses a pattern for methods of gRPC calls, such as `shop.Catalog/Get*`.
+Parsed<policy::GrpcPattern> parse_grpc_method(std::string_view);
 /// Parses the name of a response field that can identify a version of the content, in any letter case.
 /// Rejects framing fields, fields that describe the body, hop-by-hop fields and dates.
 Parsed<std::string> parse_version_field(std::string_view);

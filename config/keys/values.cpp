@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/keys/address.hpp"
+#include "config/keys/call_words.hpp"
 #include "config/keys/collector.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
@@ -47,6 +48,8 @@ std::optional<Complaint> check_range(const Key& key, std::string_view text,
 }
 
 std::optional<Complaint> check_statuses(const Key& key, std::string_view text) {
+  if (call_status(text) == policy::GrpcStatus::ok)
+    return Complaint{"is the status of a call that succeeded, which is not retried: remove it", {}, true};
   const Parsed<policy::StatusRange> parsed = parse_statuses(text);
   if (!parsed || key.lowest.empty() || parsed.value->first >= parse_statuses(key.lowest).value->first)
     return check(parsed);
@@ -112,6 +115,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::destination: return check(parse_exception(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
+    case Kind::grpc_method: return check(parse_grpc_method(text));
     case Kind::version_field: return check(parse_version_field(text));
     case Kind::folder: return check_absolute(text, "/var/tmp");
     case Kind::file: return check_absolute(text, "/etc/ssl/upstream.pem");
@@ -133,6 +137,8 @@ std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view te
   auto found = check_kind(key, kind, text);
   if (!found) return std::nullopt;
   if (std::string meant = meant_value(key, text); !meant.empty()) found->suggestion = std::move(meant);
+  if (found->suggestion.empty() && contains(words, call_word(policy::GrpcStatus::unavailable)))
+    found->suggestion = meant_call_word(text);
   if (found->suggestion.empty()) found->suggestion = std::string(nearest(text, words));
   return found;
 }
@@ -233,6 +239,12 @@ void assign(const Key& key, const Node& node, Admin& target) {
 }
 void assign(const Key&, const Node& node, GatewayUpstream& target) { put(parse_upstream(node.text), target); }
 void assign(const Key&, const Node& node, policy::PathPattern& target) { put(parse_path(node.text), target); }
+
+void assign(const Key&, const Node& node, std::vector<policy::GrpcPattern>& target) {
+  put_list(node, target, [](const std::string& text, auto& methods) {
+    if (auto method = parse_grpc_method(text)) methods.push_back(std::move(*method.value));
+  });
+}
 
 void assign(const Key&, const Node& node, policy::HostPattern& target) {
   put(parse_host_pattern(node.text), target);
@@ -340,6 +352,8 @@ void assign(const Key&, const Node& node, policy::RetryOn& target) {
     for (const policy::FailureWord& word : policy::failure_words) {
       if (text == word.text) on.*word.listed = true;
     }
+    if (const auto call = call_status(text); call && *call != policy::GrpcStatus::ok)
+      on.calls.set(static_cast<std::size_t>(*call));
     add_statuses(text, on);
   });
 }

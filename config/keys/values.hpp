@@ -60,6 +60,7 @@ void assign(const Key&, const Node&, std::vector<policy::BodyPredicate>&);
 void assign(const Key&, const Node&, policy::HostPattern&);
 void assign(const Key&, const Node&, std::vector<policy::HostPattern>&);
 void assign(const Key&, const Node&, policy::PathPattern&);
+void assign(const Key&, const Node&, std::vector<policy::GrpcPattern>&);
 void assign(const Key&, const Node&, std::vector<std::string>&);
 void assign(const Key&, const Node&, std::vector<policy::Condition>&);
 

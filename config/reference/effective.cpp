@@ -1,5 +1,6 @@
 #include "config/reference/effective.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ class Printer {
   template <typename T>
   void field(std::string_view path, const T& value) {
     const Key* key = find_key(path_of(path));
-    if (key == nullptr) return;
+    if (key == nullptr || std::find(left_out_.begin(), left_out_.end(), path) != left_out_.end()) return;
     if (auto text = render(*key, value)) line(path, std::move(*text));
   }
 
@@ -29,6 +30,9 @@ class Printer {
     // An absent section is printed as `off` if a word can switch it off; otherwise it is omitted.
     if (const Key* key = find_key(path_of(path)); key != nullptr && !key->words.empty()) line(path, "off");
   }
+
+  /// Prints no line for the key.
+  void leave_out(std::string_view path) { left_out_.push_back(path); }
 
   void line(std::string_view path, std::string text) { lines_.emplace_back(path, std::move(text)); }
 
@@ -72,6 +76,7 @@ class Printer {
   }
 
   std::string schema_;
+  std::vector<std::string_view> left_out_;
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
@@ -85,13 +90,35 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-std::string route_yaml(const policy::Route& route) {
+// Leaves out the time limits that the route has only by `defaults`: as keys of the route, they would apply to
+// gRPC calls too.
+void leave_out_inherited_limits(const policy::RoutePolicy& route, const policy::RoutePolicy& defaults,
+                                Printer& printer) {
+  const auto look_at = [&](std::string_view path, const auto& of_calls, Duration own, Duration inherited) {
+    if (!of_calls && own == inherited && own != policy::no_limit) printer.leave_out(path);
+  };
+  const policy::CallLimits& calls = route.of_calls;
+  look_at("response_timeout", calls.response_timeout, route.response_timeout, defaults.response_timeout);
+  look_at("idle_timeout", calls.idle_timeout, route.idle_timeout, defaults.idle_timeout);
+  look_at("retry.attempt_timeout", calls.attempt_timeout,
+          route.retry.attempt_timeout.value_or(policy::no_limit),
+          defaults.retry.attempt_timeout.value_or(policy::no_limit));
+}
+
+// Prints the settings that apply to the requests of the route.
+std::string route_yaml(const policy::Route& route, const policy::RoutePolicy& defaults) {
   Printer head("routes[]");
   head.line("name", yaml_scalar(route.name));
   Printer match("routes[].match");
   match_fields(match, route.match);
   Printer policy("routes[]");
-  route_fields(policy, route.policy);
+  if (route.match.grpc.empty()) {
+    leave_out_inherited_limits(route.policy, defaults, policy);
+    route_fields(policy, route.policy);
+  } else {
+    const policy::RoutePolicy of_calls = policy_of_calls(route.policy);
+    route_fields(policy, of_calls);
+  }
   return head.item() + "    match:\n" + indented(match.text(4)) + policy.text(4);
 }
 
@@ -110,10 +137,11 @@ std::string effective_yaml(const Settings& settings) {
   if (!settings.routes) return text;
   const std::size_t fallback = settings.routes->size() - 1;
   Printer defaults("defaults");
-  route_fields(defaults, (*settings.routes)[fallback].policy);
+  const policy::RoutePolicy& of_all = (*settings.routes)[fallback].policy;
+  route_fields(defaults, of_all);
   text.append("defaults:\n").append(defaults.text(2));
   if (fallback > 0) text.append("routes:\n");
-  for (std::size_t i = 0; i < fallback; ++i) text.append(route_yaml((*settings.routes)[i]));
+  for (std::size_t i = 0; i < fallback; ++i) text.append(route_yaml((*settings.routes)[i], of_all));
   return text;
 }
 

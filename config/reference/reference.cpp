@@ -57,6 +57,8 @@ other key of an item overrides the preset's.
 | [gsutil](presets/gsutil.yaml) | the same, policies `gsutil`, `gcloud` | the same | the same | Google's command-line tools: 23 retries, waits of at most 60 s |
 | [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore | by method | POST and PATCH once any of their bytes may have arrived | Google's Memorystore documents: 1 s to 32 s |
 | [aws](presets/aws.yaml) | AWS, including throttling errors that are sent as a 400; policies `aws`, `aws-2026`, `aws-2026-dynamodb` | by method; also POST requests whose head names a read of DynamoDB, SQS, Secrets Manager, Systems Manager, KMS, Kinesis or STS | any other POST once any of its bytes may have arrived; any request after its signature has expired | the AWS SDKs, standard mode: 3 attempts, waits of at most 20 s |
+| [grpc](presets/grpc.yaml) | gRPC calls to any host | health checks and reflection after `unavailable`, 502, 503, 504 or a broken connection | any other call once any of its bytes may have arrived | this project: 4 attempts, 100 ms to 2 s |
+| [google-grpc](presets/google-grpc.yaml) | Google's APIs over gRPC | Get, List, BatchGet and Search after `unavailable`, 502, 503, 504 or a broken connection | any other call once any of its bytes may have arrived; `resource_exhausted` | Google's generated libraries: 100 ms to 60 s, 60 s |
 | [git](presets/git.yaml) | git over smart HTTP | fetch and clone | a push; a pack that breaks | this project: 0.5 s to 15 s, 2 minutes |
 | [llm](presets/llm.yaml) | language-model APIs | calls that got 429, 503 or 529, or the same error as the first event of a stream | 500, a timeout, a stream that has begun | this project: 0.5 s to 30 s, 5 minutes; a pause that the API asks for overrides the waits |
 | [oci](presets/oci.yaml) | registries of container images | by method; any request that got 429 | an upload (POST, PATCH, PUT with `digest`) once any of its bytes may have arrived | this project: 0.5 s to 8 s, 90 s |
@@ -69,6 +71,15 @@ later layer overrides an earlier one key by key: a route may override `retry.bac
 `idempotent` are replaced as a whole. For a preset the layers are `defaults`, the preset's policy, the item's `policy`,
 the preset's route, and the item's own keys. If a layer has `budget: off`, any key of `budget` in a later layer switches
 the budget on again.
+
+Among the routes of presets, those with `match.grpc` come first, and of these, those with hosts: `presets: [gcs, google-grpc]`
+gives the gRPC calls of storage.googleapis.com to `google-grpc`, and all other requests to `gcs`.
+
+**gRPC.** A call is judged by its own status if it ended before its first message: `retry.on` lists statuses as
+`grpc-unavailable`. A call whose HTTP status is not 200 is judged by that, or by its own status if that is listed. A call is
+a POST, so `by_method` retries it only while it is unsent: name the methods that may be executed twice in `match.grpc`, and
+write `idempotent: always`. `response_timeout`, `idle_timeout` and `retry.attempt_timeout` apply to calls only if the route
+itself has them, not by `defaults` or a policy, because a call may be silent for hours.
 
 **Idempotency.** `idempotent` is `always`, `never`, `by_method`, `{any: [...]}` or `{all: [...]}`. `by_method` means the
 methods that the IANA registry calls idempotent: GET, HEAD, OPTIONS, TRACE, PUT, DELETE, and those of WebDAV and others,

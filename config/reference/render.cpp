@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/keys/address.hpp"
+#include "config/keys/call_words.hpp"
 #include "config/keys/collector.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
@@ -153,6 +154,9 @@ Rendered render(const Key&, const policy::RetryOn& on) {
   for (const policy::FailureWord& word : policy::failure_words) {
     if (on.*word.listed) items.emplace_back(word.text);
   }
+  for (std::size_t i = 0; i < on.calls.size(); ++i) {
+    if (on.calls.test(i)) items.push_back(call_word(static_cast<policy::GrpcStatus>(i)));
+  }
   return flow_list(items);
 }
 
@@ -201,6 +205,11 @@ Rendered render(const Key&, const std::vector<policy::HostPattern>& hosts) {
 }
 
 Rendered render(const Key&, const policy::PathPattern& path) { return yaml_scalar(path.text()); }
+
+Rendered render(const Key&, const std::vector<policy::GrpcPattern>& methods) {
+  if (methods.empty()) return std::nullopt;
+  return scalar_list(methods, [](const policy::GrpcPattern& method) { return method.text(); });
+}
 
 Rendered render(const Key&, const std::vector<std::string>& methods) {
   if (methods.empty()) return std::nullopt;

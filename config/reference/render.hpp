@@ -45,6 +45,7 @@ Rendered render(const Key&, const std::vector<policy::BodyPredicate>&);
 Rendered render(const Key&, const policy::HostPattern&);
 Rendered render(const Key&, const std::vector<policy::HostPattern>&);
 Rendered render(const Key&, const policy::PathPattern&);
+Rendered render(const Key&, const std::vector<policy::GrpcPattern>&);
 Rendered render(const Key&, const std::vector<std::string>&);
 Rendered render(const Key&, const std::vector<policy::Condition>&);
 

@@ -99,6 +99,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::folder:
     case Kind::file: choices.push_back(matching("^/")); break;
     case Kind::version_field: choices.push_back(matching("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")); break;
+    case Kind::grpc_method: choices.push_back(matching("^[A-Za-z0-9_.*]+/[A-Za-z0-9_.*]+$")); break;
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
     case Kind::network:
     case Kind::host:

@@ -56,7 +56,7 @@ struct Asked final : policy::FieldLines {
     });
   }
 
-  policy::RequestView view() const { return {method, host, 443, path, query, this}; }
+  policy::RequestView view() const { return {method, host, 443, path, query, this, false, is_call}; }
 
   const policy::Route& route(const Settings& settings) const {
     return (*settings.routes)[settings.routes->find(view())];
@@ -73,7 +73,15 @@ struct Asked final : policy::FieldLines {
   std::string query;
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<std::string> keys;
+  bool is_call = false;
 };
+
+/// Makes a gRPC call of a method such as `shop.internal/shop.Catalog/GetItem`.
+inline Asked call(std::string_view target) {
+  Asked request("POST", target);
+  request.is_call = true;
+  return request.with("header:Content-Type", "application/grpc");
+}
 
 /// Loads `version: 1` followed by the text, and returns the settings. Any error fails the test.
 inline Settings settings_of(const std::string& text) {

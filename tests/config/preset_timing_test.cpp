@@ -311,7 +311,8 @@ TEST(Presets, presets_inherit_no_retry_limits_from_defaults) {
       EXPECT_EQ(route.policy.retry.deadline, expected.policy.retry.deadline) << route.name;
       EXPECT_EQ(route.policy.retry.attempt_timeout, expected.policy.retry.attempt_timeout) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.initial, expected.policy.retry.backoff.initial) << route.name;
-      EXPECT_EQ(route.policy.retry.backoff.multiplier, 2) << route.name;
+      EXPECT_EQ(route.policy.retry.backoff.multiplier, expected.policy.retry.backoff.multiplier)
+          << route.name;
       EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.jitter, expected.policy.retry.backoff.jitter) << route.name;
       EXPECT_EQ(route.policy.idempotent, expected.policy.idempotent) << route.name;
@@ -361,10 +362,10 @@ TEST(Presets, preset_policies_are_usable_by_name_unless_the_file_defines_that_na
   for (const std::string_view name : preset_policy_names()) {
     const Settings settings =
         settings_of("routes: [{name: r, match: {host: h}, policy: " + std::string(name) + "}]\n");
-    EXPECT_NE((*settings.routes)[0].policy.retry.deadline, Duration(60s)) << name;
+    EXPECT_FALSE((*settings.routes)[0].policy.retry.on == policy::RetryOn::defaults()) << name;
     EXPECT_EQ((*settings.routes)[0].policy.idempotent.kind, policy::IdempotencyRule::Kind::by_method) << name;
   }
-  EXPECT_EQ(preset_policy_names().size(), 14U);
+  EXPECT_EQ(preset_policy_names().size(), 16U);
   const Settings own = settings_of(
       "policies: {llm: {retry: {max_attempts: 3}}}\nroutes: [{name: r, match: {host: h}, policy: llm}]\n");
   EXPECT_EQ((*own.routes)[0].policy.retry.max_attempts, 3U);

@@ -242,6 +242,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"routes[].match.methods", "[GET]"},
       {"routes[].match.query", "[a, b=c]"},
       {"routes[].match.headers", "{a: b, c: }"},
+      {"routes[].match.grpc", "[a.B/C, '*/Get*']"},
       {"defaults.hold", "{}"},
       {"defaults.hold.body",
        "[{event: error}, {json: a.b, equals: c}, {status: 4xx, xml: Code, matches: [a, b]}]"},

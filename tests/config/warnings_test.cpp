@@ -113,14 +113,14 @@ TEST(Warnings, L26_custom_route_that_reaches_a_tls_service_in_clear_text_causes_
 }
 
 TEST(ClearText, L26_presets_use_tls_for_their_services_but_not_for_custom_hosts) {
-  for (const char* host :
-       {"storage.googleapis.com", "pail.storage.googleapis.com", "www.googleapis.com", "redis.googleapis.com",
-        "api.openai.com", "api.anthropic.com", "sqs.eu-west-1.amazonaws.com", "*.amazonaws.com"})
+  for (const char* host : {"storage.googleapis.com", "pail.storage.googleapis.com", "www.googleapis.com",
+                           "redis.googleapis.com", "bigtable.googleapis.com", "api.openai.com",
+                           "api.anthropic.com", "sqs.eu-west-1.amazonaws.com", "*.amazonaws.com"})
     EXPECT_TRUE(is_reached_over_tls(host)) << host;
   EXPECT_FALSE(is_reached_over_tls("api.internal"));
   for (const std::string_view name : preset_names()) {
     // These presets are for the user's own servers, so they do not turn on TLS (`tls: originate`).
-    if (name == "consul" || name == "vault" || name == "health") continue;
+    if (name == "consul" || name == "vault" || name == "health" || name == "grpc") continue;
     const Settings own = settings_of("presets: [" + std::string(name) + "]\n");
     const Settings moved = settings_of("presets: [{name: " + std::string(name) + ", hosts: [e, '*.e']}]\n");
     for (std::size_t i = 0; i + 1 < own.routes->size(); ++i)
@@ -164,7 +164,11 @@ TEST(HungUpstream, L8_each_preset_has_the_documented_timeout_and_retry_for_a_hun
       {"oci", "", {"GET", "ghcr.io/v2/a/manifests/1"}, policy::no_limit, policy::Reason::not_retryable},
       {"consul", "", {"GET", "localhost/v1/kv/a?wait=5m"}, policy::no_limit, policy::Reason::not_retryable},
       {"vault", "", {"GET", "vault/v1/secret/data/a"}, policy::no_limit, policy::Reason::not_retryable},
-      {"health", "", {"GET", "any.host/readyz"}, policy::no_limit, policy::Reason::not_retryable}};
+      {"health", "", {"GET", "any.host/readyz"}, policy::no_limit, policy::Reason::not_retryable},
+      {"grpc", "", call("any.host/grpc.health.v1.Health/Check"), policy::no_limit,
+       policy::Reason::not_retryable},
+      {"google-grpc", "", call("spanner.googleapis.com/google.spanner.v1.Spanner/GetSession"),
+       policy::no_limit, policy::Reason::not_retryable}};
   std::set<std::string_view> tried;
   for (const Hung& one : all) {
     tried.insert(one.preset);

@@ -124,7 +124,7 @@ def test_unknown_arguments_are_reported_as_typed():
              "reprise exec: --intercept https://h.test/x is a URL: write only the host name (did you mean h.test?)\n"),
             (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),
             (("config", "--preset", "s3"), "reprise config: unknown preset s3 (did you mean aws?); the presets are: aws consul gcs "
-                                           "gcs-metadata git gsutil health llm memorystore oci vault\n"),
+                                           "gcs-metadata git google-grpc grpc gsutil health llm memorystore oci vault\n"),
             ((), "reprise: a command is missing; see reprise help\n")):
         equal(command(*arguments), (2, "", told), " ".join(arguments))
 

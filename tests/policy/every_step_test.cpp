@@ -35,6 +35,10 @@ std::vector<Step> every_failure() {
     failures.push_back(status(200).body_breaks(how));
     failures.push_back(status(206).body_breaks(how).body_sees(Interruption::fin));
   }
+  failures.push_back(ends_call(policy::GrpcStatus::unavailable));
+  failures.push_back(ends_call(policy::GrpcStatus::unavailable).retry_after(2s));
+  failures.push_back(ends_call(policy::GrpcStatus::aborted));
+  failures.push_back(ends_call(policy::GrpcStatus::ok));
   failures.push_back(status(206).differing());
   failures.push_back(status(200).body_listed());
   failures.push_back(status(200).body_listed().retry_after(2s).response(Keeping::dropped));

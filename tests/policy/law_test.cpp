@@ -118,6 +118,8 @@ class Draw : public play::Chance {
     route.retry.on.truncated = one_in(2);
     route.retry.backoff = backoff();
     route.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
+    if (one_in(8)) route.retry.on.calls.set(below(policy::grpc_status_count));
+    if (one_in(6)) scene = scene.call_deadline(epoch + std::chrono::milliseconds(below(20'000)));
     if (one_in(6)) scene = scene.signed_until(epoch + std::chrono::milliseconds(below(20'000)));
     if (one_in(4)) return scene.no_budget();
     return one_in(2) ? scene.budget(static_cast<unsigned>(below(4))) : scene;
@@ -162,6 +164,7 @@ class Draw : public play::Chance {
       if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
       response.body_listed = one_in(4);
       response.body_refused = response.body_listed && one_in(2);
+      if (one_in(4)) response.grpc = any<policy::GrpcStatus>();
       if (one_in(4)) response.hints.aws_retry_after = std::chrono::milliseconds(below(20'000));
       step.outcome = response;
       return;

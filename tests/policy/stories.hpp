@@ -32,14 +32,15 @@ inline std::vector<Story> joined(std::initializer_list<std::vector<Story>> lists
 std::vector<Story> retry_stories();
 std::vector<Story> connection_stories();
 std::vector<Story> http2_stories();
+std::vector<Story> grpc_stories();
 std::vector<Story> limit_stories();
 std::vector<Story> departure_stories();
 std::vector<Story> resume_stories();
 std::vector<Story> hold_stories();
 
 inline std::vector<Story> all_stories() {
-  return joined({retry_stories(), connection_stories(), http2_stories(), limit_stories(), departure_stories(),
-                 resume_stories(), hold_stories()});
+  return joined({retry_stories(), connection_stories(), http2_stories(), grpc_stories(), limit_stories(),
+                 departure_stories(), resume_stories(), hold_stories()});
 }
 
 }  // namespace reprise::play

@@ -250,8 +250,12 @@ class Laws {
   }
 
   bool deadline_is_kept() const {
-    if (!played_.deadline) return !scene_.policy.retry.deadline;
-    if (*played_.deadline != epoch + *scene_.policy.retry.deadline) return false;
+    std::optional<Instant> expected = scene_.facts.call_deadline;
+    if (const auto of_route = scene_.policy.retry.deadline;
+        of_route && (!expected || epoch + *of_route < *expected))
+      expected = epoch + *of_route;
+    if (played_.deadline != expected) return false;
+    if (!expected) return true;
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
         const auto* start = std::get_if<policy::Start>(&action);
@@ -358,8 +362,7 @@ class Laws {
   // had its effect. The client then gets the failure of the lost attempt instead.
   bool keeps_lost_failure(unsigned at_hand) const {
     if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
-    if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(response(at_hand - 1)->status))
-      return false;
+    if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(*response(at_hand - 1))) return false;
     for (std::size_t i = 0; i + 1 < at_hand; ++i) {
       if (is_lost(i)) return true;
     }
@@ -414,8 +417,8 @@ class Laws {
     bool effect = false;
     for (unsigned i = 0; i + 1 < at_hand; ++i) effect = effect || step(i).sent == Sent::maybe;
     if (response(at_hand - 1) == nullptr) return !played_.ledger.ambiguous;
-    const int code = response(at_hand - 1)->status;
-    return played_.ledger.ambiguous == (effect && may_tell_of_repeat(code) && !scene_.facts.safe_method);
+    const bool tells = may_tell_of_repeat(*response(at_hand - 1));
+    return played_.ledger.ambiguous == (effect && tells && !scene_.facts.safe_method);
   }
 
   // Returns true if the end of attempt i was reported. Only the last attempt may have been cancelled.

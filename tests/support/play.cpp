@@ -246,6 +246,7 @@ std::string text(const policy::Outcome& outcome) {
   }
   const auto& responded = std::get<policy::Responded>(outcome);
   std::string line = std::to_string(responded.status);
+  if (responded.grpc) line.append(" grpc ").append(policy::word(*responded.grpc));
   if (responded.hints.retry_after) line += " Retry-After " + milliseconds(*responded.hints.retry_after);
   if (responded.hints.aws_retry_after)
     line += " x-amz-retry-after " + milliseconds(*responded.hints.aws_retry_after);

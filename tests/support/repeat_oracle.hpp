@@ -41,6 +41,16 @@ inline bool may_tell_of_repeat(int status) {
   return std::find(telling.begin(), telling.end(), status) != telling.end();
 }
 
+/// Returns true if the response may be caused by the effect of an earlier attempt of the proxy (rows N16 and
+/// M90).
+inline bool may_tell_of_repeat(const policy::Responded& response) {
+  // not_found, already_exists, failed_precondition and aborted
+  constexpr std::array telling{5, 6, 9, 10};
+  const int call = response.grpc ? static_cast<int>(*response.grpc) : 0;
+  return may_tell_of_repeat(response.status) ||
+         std::find(telling.begin(), telling.end(), call) != telling.end();
+}
+
 /// Returns true if the client must get the failure of the lost attempt instead of a response that contradicts
 /// it (row N16).
 inline bool keeps_lost_failure(const policy::RoutePolicy& policy) {

@@ -149,6 +149,13 @@ inline Step status(int code) {
   return step;
 }
 
+/// Makes a response that ended a gRPC call with that status before its first message.
+inline Step ends_call(policy::GrpcStatus call, int code = 200) {
+  Step step = status(code);
+  std::get<policy::Responded>(step.outcome).grpc = call;
+  return step;
+}
+
 /// Makes a response that another reprise has made or passed on.
 inline Step from_reprise(int code) {
   Step step = status(code);
@@ -195,6 +202,10 @@ struct Scene {
   }
   Scene deadline(Duration after) const {
     return with([&](auto& p, auto&) { p.retry.deadline = after; });
+  }
+  /// Sets the client's own deadline for a gRPC call.
+  Scene call_deadline(Instant end) const {
+    return with([&](auto&, auto& f) { f.call_deadline = end; });
   }
   Scene no_deadline() const {
     return with([](auto& p, auto&) { p.retry.deadline.reset(); });

@@ -8,7 +8,7 @@
 namespace reprise::policy {
 
 /// SERVICE/METHOD: the full name of a service and the name of a method. Each part may begin or end with one
-/// `*`, which stands for any text.
+/// `*`, which matches any text.
 class GrpcPattern {
  public:
   /// Parses a pattern. Returns nothing if the text is malformed.
