@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,12 @@ class ScriptedRequest {
     record_.carried = what;
     return *this;
   }
+  /// Makes the request a gRPC call. `status`: the status that the client got.
+  ScriptedRequest& call(std::optional<policy::GrpcStatus> status) {
+    record_.is_call = true;
+    record_.grpc = status;
+    return *this;
+  }
   ScriptedRequest& own_response() {
     record_.own_response = true;
     return *this;
@@ -119,6 +126,12 @@ class ScriptedRequest {
 inline policy::Outcome status(int code) { return policy::Responded{code, {}}; }
 inline policy::Outcome status(int code, policy::Duration retry_after) {
   return policy::Responded{code, {retry_after, {}, false}};
+}
+/// Returns the response of a call that ended with that status before its first message.
+inline policy::Outcome call_status(policy::GrpcStatus status) {
+  policy::Responded responded{200, {}};
+  responded.grpc = status;
+  return responded;
 }
 inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
   return policy::Failed{stage, cause};
