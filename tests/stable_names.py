@@ -45,6 +45,7 @@ def fields_of_lines(kind, name):
         attempts = record.get("attempts")
         for attempt in attempts if isinstance(attempts, list) else []:
             fields.update(f"attempts[].{field}" for field in attempt)
+        fields.update(f"grpc.{field}" for field in record.get("grpc", {}))
     return (f"{kind} {field}" for field in fields)
 
 

@@ -89,7 +89,7 @@ ROWS = [
         panel("Attempts per request, p99", "99th percentile by route, for requests that ended in the interval.",
               [("histogram_quantile(0.99, sum by (le, route) (rate(reprise_attempts_per_request_bucket{r}[])))", "p99 {{route}}")],
               width=12),
-        panel("Attempts by outcome", "Attempts per second by status class, or by kind of failure.",
+        panel("Attempts by outcome", "Attempts per second by status class, or by kind of failure. grpc: a gRPC call that failed with HTTP status 200.",
               [("sum by (outcome) (rate(reprise_attempts_total{r}[]))", "{{outcome}}")], unit="ops", stacked=True, width=12),
     ]),
     ("Upstreams", 8, [
@@ -121,6 +121,8 @@ ROWS = [
               [("sum by (side) (reprise_http2_connections{p})", "connections, {{side}}"),
                ("sum by (side) (reprise_http2_streams{p})", "streams, {{side}}"),
                ("histogram_quantile(0.99, sum by (le) (rate(reprise_http2_queued_seconds_bucket{p}[])))", "p99 of the wait")]),
+        panel("gRPC calls by status", "Finished gRPC calls per second, by the status that the client got. none: no status reached the client.",
+              [("sum by (status) (rate(reprise_grpc_requests_total{r}[]))", "{{status}}")], unit="ops", stacked=True),
         panel("HTTP/2 errors", "GOAWAY and RST_STREAM frames that arrived, by error code.",
               [("sum by (side, code) (rate(reprise_http2_goaways_total{p}[]))", "GOAWAY, {{side}}: {{code}}"),
                ("sum by (side, code) (rate(reprise_http2_resets_total{p}[]))", "RST_STREAM, {{side}}: {{code}}"),

@@ -48,20 +48,5 @@ TEST(Call, path_of_another_form_names_no_method) {
     EXPECT_FALSE(call_path(path)) << path;
 }
 
-TEST(Call, M85_call_is_a_repeat_if_previous_attempts_are_above_0) {
-  const auto repeat = [](const string& lines) {
-    const ReadRequest read(post(lines + "Content-Length: 0\r\n"));
-    EXPECT_EQ(read.parsed, complete) << lines;
-    return is_repeat(read.head);
-  };
-  for (const string value : {"1", "2", "01", "4294967296", "9999999999999999999"})
-    EXPECT_TRUE(repeat("grpc-previous-rpc-attempts: " + value + "\r\n")) << value;
-  EXPECT_TRUE(repeat("Grpc-Previous-Rpc-Attempts: 1\r\n"));
-  for (const string value : {"0", "00", "-1", "+1", "1.0", "", "one"})
-    EXPECT_FALSE(repeat("grpc-previous-rpc-attempts: " + value + "\r\n")) << value;
-  EXPECT_FALSE(repeat(""));
-  EXPECT_FALSE(repeat("grpc-previous-rpc-attempt: 1\r\n"));
-}
-
 }  // namespace
 }  // namespace reprise::http

@@ -95,6 +95,21 @@ TEST(HistoryRing, M107_facts_about_http2_are_read_back) {
   EXPECT_FALSE(entry->attempts[2].http2);
 }
 
+TEST(HistoryRing, M113_statuses_of_a_call_are_read_back) {
+  ScriptedRequest request("call", "POST", "/shop.v1.Orders/Get");
+  request.attempt(call_status(policy::GrpcStatus::unavailable), 1,
+                  retry_in(milliseconds(2), Reason::retryable_status));
+  request.attempt(status(200), 5, stop(Reason::success)).ends(Ending::complete, 200);
+  HistoryRing ring(64 * 1024);
+  keep(ring, request.call(policy::GrpcStatus::internal), 42);
+  const auto entry = ring.find(std::uint64_t{42});
+  ASSERT_TRUE(entry);
+  EXPECT_TRUE(entry->is_call);
+  EXPECT_EQ(entry->grpc, policy::GrpcStatus::internal);
+  EXPECT_EQ(std::get<policy::Responded>(entry->attempts[0].outcome).grpc, policy::GrpcStatus::unavailable);
+  EXPECT_FALSE(std::get<policy::Responded>(entry->attempts[1].outcome).grpc);
+}
+
 TEST(HistoryRing, every_number_and_text_of_a_record_is_read_back) {
   const ScriptedRequest request = retried("/v1/x");
   ExchangeRecord record = request.record();
@@ -110,7 +125,10 @@ TEST(HistoryRing, every_number_and_text_of_a_record_is_read_back) {
                                            .idempotent = true,
                                            .own_response = true,
                                            .tunnel = true,
-                                           .over_tls = true};
+                                           .over_tls = true,
+                                           .http2 = true,
+                                           .is_call = true,
+                                           .grpc = policy::GrpcStatus::data_loss};
   int texts = 0;
   const std::array<std::string, 6> each{"a", "bb", "ccc", "dddd", "eeeee", "ffffff"};
   for (std::string_view* const text : pointers_to(record)) *text = each.at(static_cast<std::size_t>(texts++));

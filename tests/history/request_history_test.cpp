@@ -124,6 +124,9 @@ TEST(RequestHistory, history_can_be_read_during_writes) {
 TEST(WorthTelling, failed_retried_and_abandoned_requests_are_notable) {
   EXPECT_FALSE(is_notable(plain("/a").record()));
   EXPECT_TRUE(is_notable(refused("/a").record()));
+  ScriptedRequest call = plain("/shop.v1.Orders/Get");
+  EXPECT_FALSE(is_notable(call.call(policy::GrpcStatus::ok).record()));
+  EXPECT_TRUE(is_notable(call.call(policy::GrpcStatus::internal).record()));
   ScriptedRequest gone = plain("/a");
   gone.ends(Ending::client_gone, 0);
   EXPECT_TRUE(is_notable(gone.record()));
@@ -161,6 +164,26 @@ TEST(StoryJson, M107_attempts_over_http2_are_marked) {
   EXPECT_EQ(attempts[0].at("queued_ms").as_double(), 30);
   for (const char* name : {"http", "reset_code", "queued_ms"})
     EXPECT_FALSE(attempts[1].as_object().contains(name)) << name;
+}
+
+TEST(StoryJson, M113_entry_of_a_call_has_service_method_and_statuses) {
+  const auto story_of = [](const ScriptedRequest& request, bool path) {
+    HistoryRing ring(64 * 1024);
+    ExchangeRecord record = request.record();
+    record.number = 7;
+    ring.keep(record, path);
+    return story_json(*ring.find(std::uint64_t{7}), "");
+  };
+  ScriptedRequest request("call", "POST", "/shop.v1.Orders/Get");
+  request.attempt(call_status(policy::GrpcStatus::unavailable), 5, stop(Reason::not_idempotent));
+  request.ends(Ending::complete, 200).call(policy::GrpcStatus::unavailable);
+  const json::object story = story_of(request, true);
+  EXPECT_EQ(story.at("path"), "/shop.v1.Orders/Get");
+  EXPECT_EQ(story.at("grpc"),
+            (json::object{{"service", "shop.v1.Orders"}, {"method", "Get"}, {"status", "unavailable"}}));
+  EXPECT_EQ(story.at("attempts").at(0).at("grpc"), "unavailable");
+  EXPECT_EQ(story_of(request, false).at("grpc"), (json::object{{"status", "unavailable"}}));
+  EXPECT_FALSE(story_of(plain("/a"), true).contains("grpc"));
 }
 
 TEST(StoryJson, history_is_valid_json_for_hostile_client_input) {

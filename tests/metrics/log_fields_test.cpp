@@ -29,6 +29,7 @@ class Comparison {
       if (found->field == Field::attempts) {
         for (const auto& attempt : member.value().as_array()) object(attempt.as_object(), FieldOf::attempt);
       }
+      if (found->field == Field::call) object(member.value().as_object(), FieldOf::call);
     }
   }
   std::set<Field> met() const { return met_; }
@@ -37,7 +38,8 @@ class Comparison {
   // Returns the row of a field, or null. An `exhausted` line also has `message` and fields of an access line.
   const FieldRow* find(std::string_view name, FieldOf of) const {
     const FieldRow* found = row_of(name, of);
-    if (found == nullptr && of != FieldOf::attempt) found = row_of(name, FieldOf::every_line);
+    const bool is_part = of == FieldOf::attempt || of == FieldOf::call;
+    if (found == nullptr && !is_part) found = row_of(name, FieldOf::every_line);
     if (found == nullptr && of == FieldOf::exhausted) found = row_of(name, FieldOf::message);
     if (found == nullptr && of == FieldOf::exhausted) found = row_of(name, FieldOf::request);
     return found;
@@ -54,6 +56,7 @@ class Comparison {
     if (type == "integer") return value.is_int64() || value.is_null();
     if (type == "number") return value.is_double();
     if (type == "boolean") return value.is_bool();
+    if (type == "object") return value.is_object();
     return type == "array of objects" && value.is_array();
   }
 

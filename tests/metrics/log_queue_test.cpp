@@ -106,7 +106,7 @@ const std::vector<std::string> route_names{"api", "orders"};
 TEST(Log, every_line_is_written_before_shutdown_completes) {
   std::vector<std::string> lines;
   const std::size_t expected =
-      3 * (all_stories().size() + 2) + 1;  // two requests exhaust their retries; each adds an error record
+      3 * (all_stories().size() + 3) + 1;  // three requests exhaust their retries; each adds an error record
   EXPECT_TRUE(becomes_true([&] {
     Pipe pipe;
     std::string text;

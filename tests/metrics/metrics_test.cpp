@@ -120,10 +120,10 @@ TEST_F(MetricsTest, totals_equal_the_counted_events) {
   metrics_.client_connected();
   const Metrics::Totals totals = metrics_.totals();
   EXPECT_EQ(totals.requests, all_stories().size() - 1) << "one story is of a tunnel";
-  EXPECT_EQ(totals.attempts, 60U);
-  EXPECT_EQ(totals.retries, 47U);
-  EXPECT_EQ(totals.recovered, 3U);
-  EXPECT_EQ(totals.exhausted, 2U);
+  EXPECT_EQ(totals.attempts, 67U);
+  EXPECT_EQ(totals.retries, 49U);
+  EXPECT_EQ(totals.recovered, 4U);
+  EXPECT_EQ(totals.exhausted, 3U);
   EXPECT_EQ(totals.rejected, 1U);
   EXPECT_EQ(totals.client_connections, 1);
 }
@@ -197,6 +197,12 @@ TEST_F(MetricsTest, every_possible_outcome_has_its_label) {
     seen.insert(OutcomeLabels::words[place]);
   };
   for (int code = 200; code <= policy::highest_status; ++code) check(status(code));
+  for (std::size_t i = 0; i < policy::grpc_status_count; ++i) {
+    policy::Outcome outcome = call_status(static_cast<policy::GrpcStatus>(i));
+    check(outcome);
+    std::get<policy::Responded>(outcome).status = 503;
+    check(outcome);
+  }
   for (int stage = 0; stage < policy::stage_count; ++stage) {
     for (int cause = 0; cause < policy::cause_count; ++cause) {
       check(failure(static_cast<policy::Stage>(stage), static_cast<policy::Cause>(cause)));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,12 @@ class ScriptedRequest {
     record_.carried = what;
     return *this;
   }
+  /// Makes the request a gRPC call. `status`: the status that the client got.
+  ScriptedRequest& call(std::optional<policy::GrpcStatus> status) {
+    record_.is_call = true;
+    record_.grpc = status;
+    return *this;
+  }
   ScriptedRequest& own_response() {
     record_.own_response = true;
     return *this;
@@ -119,6 +126,12 @@ class ScriptedRequest {
 inline policy::Outcome status(int code) { return policy::Responded{code, {}}; }
 inline policy::Outcome status(int code, policy::Duration retry_after) {
   return policy::Responded{code, {retry_after, {}, false}};
+}
+/// Returns the response of a call that ended with that status before its first message.
+inline policy::Outcome call_status(policy::GrpcStatus status) {
+  policy::Responded responded{200, {}};
+  responded.grpc = status;
+  return responded;
 }
 inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
   return policy::Failed{stage, cause};
@@ -227,6 +240,43 @@ inline void add_http2_stories(std::vector<ScriptedRequest>& all) {
                     .own_response());
 }
 
+inline void add_grpc_stories(std::vector<ScriptedRequest>& all) {
+  using policy::GrpcStatus;
+  using policy::Reason;
+  const auto call = [](const std::string& name) {
+    return ScriptedRequest(name, "POST", "/shop.v1.Orders/Get").route(1).host("orders.internal", 8080);
+  };
+  all.push_back(call("call_recovered")
+                    .attempt(call_status(GrpcStatus::unavailable), 4,
+                             retry_in(milliseconds(60), Reason::retryable_status))
+                    .attempt(status(200), 9, stop(Reason::success))
+                    .ends(Ending::complete, 200)
+                    .bytes(12, 40)
+                    .call(GrpcStatus::ok));
+  all.push_back(call("call_exhausted")
+                    .attempt(call_status(GrpcStatus::unavailable), 4,
+                             retry_in(milliseconds(60), Reason::retryable_status))
+                    .attempt(call_status(GrpcStatus::unavailable), 5, stop(Reason::attempts_spent))
+                    .ends(Ending::complete, 200)
+                    .bytes(12, 0)
+                    .call(GrpcStatus::unavailable));
+  all.push_back(call("call_not_found")
+                    .attempt(call_status(GrpcStatus::not_found), 3, stop(Reason::not_retryable))
+                    .ends(Ending::complete, 200)
+                    .bytes(12, 0)
+                    .call(GrpcStatus::not_found));
+  all.push_back(call("call_failed_late")
+                    .attempt(status(200), 8, stop(Reason::success))
+                    .ends(Ending::complete, 200)
+                    .bytes(12, 900)
+                    .call(GrpcStatus::internal));
+  all.push_back(call("call_cut")
+                    .attempt(status(200), 8, stop(Reason::response_started))
+                    .ends(Ending::cut, 200)
+                    .bytes(12, 900)
+                    .call(std::nullopt));
+}
+
 inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
   using policy::Reason;
   all.push_back(ScriptedRequest("tunnel", "CONNECT", "")
@@ -256,6 +306,7 @@ inline std::vector<ScriptedRequest> all_stories() {
   add_short_stories(all);
   add_limited_stories(all);
   add_http2_stories(all);
+  add_grpc_stories(all);
   add_strange_stories(all);
   return all;
 }

@@ -119,6 +119,20 @@ TEST(Draw, M113_http2_connections_and_attempts_over_http2_are_shown) {
       << page;
 }
 
+TEST(Draw, M113_statuses_of_a_call_are_shown) {
+  const Watch watch =
+      seen(after_json(), utf8(), R"([{"id":"1-2e","route":"payments","method":"POST","host":"a.test",
+ "port":80,"path":"/shop.v1.Orders/Get","status":200,"ending":"complete","reason":"attempts_spent",
+ "grpc":{"service":"shop.v1.Orders","method":"Get","status":"unavailable"},"attempts":[
+ {"n":1,"status":200,"grpc":"unavailable","ms":2,"reason":"attempts_spent"}]}])");
+  const std::string list = screen_of(watch, {}, look_of(160, 24, utf8()));
+  EXPECT_NE(list.find(" grpc "), std::string::npos) << list;
+  EXPECT_NE(list.find("POST http://a.test/shop.v1.Orders/Get: unavailable"), std::string::npos) << list;
+  const std::string page = screen_of(watch, on(Page::story), look_of(160, 24, utf8()));
+  EXPECT_NE(page.find("; grpc unavailable after 2"), std::string::npos) << page;
+  EXPECT_NE(page.find("grpc unavailable after 0"), std::string::npos) << page;
+}
+
 TEST(Draw, page_of_upstreams_and_configuration_matches_the_golden_file) {
   expect_golden("upstreams-80x24.txt",
                 screen_of(seen(after_json(troubled), utf8()), on(Page::upstreams), look_of(80, 24, utf8())));

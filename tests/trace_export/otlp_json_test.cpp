@@ -240,6 +240,49 @@ TEST_F(OtlpJsonTest, M107_span_of_an_attempt_over_http2_has_version_code_and_que
     EXPECT_EQ(one.find("network.protocol"), std::string::npos);
 }
 
+TEST_F(OtlpJsonTest, M113_spans_of_a_call_have_its_name_and_status) {
+  ScriptedRequest request("call", "POST", "/shop.v1.Orders/Get");
+  request.attempt(telemetry::call_status(policy::GrpcStatus::not_found), 5,
+                  telemetry::stop(Reason::not_retryable));
+  request.ends(telemetry::Ending::complete, 200).call(policy::GrpcStatus::not_found);
+  json::array all = spans(story_of(request.record()));
+  for (const json::value& span : all) {
+    EXPECT_EQ(span.at("name").as_string(), "shop.v1.Orders/Get");
+    for (const char* one : {"rpc.system=grpc", "rpc.service=shop.v1.Orders", "rpc.method=Get",
+                            "rpc.grpc.status_code=intValue 5"})
+      EXPECT_TRUE(attributes(span).contains(one)) << one;
+  }
+  EXPECT_FALSE(all[0].as_object().contains("status")) << "it is an error of the client only";
+  EXPECT_EQ(all[1].at("status").at("code").as_int64(), 2);
+  EXPECT_TRUE(attributes(all[1]).contains("error.type=not_found"));
+  EXPECT_TRUE(attributes(all[1]).contains("reprise.outcome=grpc"));
+}
+
+TEST_F(OtlpJsonTest, M113_span_of_a_call_is_an_error_if_the_server_failed) {
+  const auto is_error = [this](std::optional<policy::GrpcStatus> status) {
+    ScriptedRequest request("call", "POST", "/shop.v1.Orders/Get");
+    request.attempt(telemetry::status(200), 5, telemetry::stop(Reason::success)).call(status);
+    const json::array all = spans(story_of(request.ends(telemetry::Ending::complete, 200).record()));
+    return all[0].as_object().contains("status");
+  };
+  std::set<std::string_view> errors;
+  for (std::size_t i = 0; i < policy::grpc_status_count; ++i) {
+    const auto status = static_cast<policy::GrpcStatus>(i);
+    if (is_error(status)) errors.insert(policy::word(status));
+  }
+  EXPECT_EQ(errors, (std::set<std::string_view>{"unknown", "deadline_exceeded", "unimplemented", "internal",
+                                                "unavailable", "data_loss"}));
+  EXPECT_FALSE(is_error(std::nullopt));
+}
+
+TEST_F(OtlpJsonTest, M113_span_of_a_call_without_a_path_is_named_after_its_method) {
+  ScriptedRequest request("call", "POST", "");
+  request.attempt(telemetry::status(200), 5, telemetry::stop(Reason::success)).call(policy::GrpcStatus::ok);
+  const json::array all = spans(story_of(request.ends(telemetry::Ending::complete, 200).record()));
+  EXPECT_EQ(all[0].at("name").as_string(), "POST");
+  EXPECT_TRUE(attributes(all[0]).contains("rpc.system=grpc"));
+}
+
 TEST_F(OtlpJsonTest, batch_can_contain_the_spans_of_many_requests) {
   ScriptedRequest request("plain", "GET", "/v1/x");
   request.attempt(telemetry::status(200), 12, telemetry::stop(Reason::success))

@@ -18,6 +18,7 @@ std::string_view title(FieldOf of) {
   switch (of) {
     case FieldOf::every_line: return "Every line";
     case FieldOf::request: return "The access line of a request";
+    case FieldOf::call: return "The object `grpc` of the access line of a gRPC call";
     case FieldOf::attempt: return "Each item of the list of attempts";
     case FieldOf::exhausted:
       return "The `error` record of a request that was not retried further because of a limit; it also has "

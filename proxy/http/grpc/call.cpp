@@ -27,9 +27,4 @@ std::optional<CallPath> call_path(std::string_view path) {
   return has_two_names ? std::optional(call) : std::nullopt;
 }
 
-bool is_repeat(const RequestHead& head) {
-  const FieldLine* const attempts = head.find("grpc-previous-rpc-attempts");
-  return attempts != nullptr && ascii::decimal(attempts->value).value_or(0) > 0;
-}
-
 }  // namespace reprise::http

@@ -22,8 +22,5 @@ struct CallPath {
 /// and neither is empty. `path`: without the query.
 std::optional<CallPath> call_path(std::string_view path);
 
-/// Returns true if the client itself retries this call: grpc-previous-rpc-attempts is a number above 0 (row
-/// M85).
-bool is_repeat(const RequestHead&);
 
 }  // namespace reprise::http

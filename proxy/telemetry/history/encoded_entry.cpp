@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -21,13 +23,13 @@ constexpr std::size_t request_id_place = [] {
 
 // An encoded entry consists of this header, then the attempts, then the texts, one directly after the other.
 struct StoredRequest {
-  std::uint32_t bytes;  ///< size of the whole entry, a multiple of 8
+  std::uint16_t bytes;  ///< size of the whole entry, a multiple of 8
+  std::uint8_t attempts;
+  bool recovered;
   std::uint32_t left_out;
   ExchangeNumbers numbers;
   std::array<std::uint16_t, exchange_text_count> lengths;
-  std::uint16_t attempts;
   policy::Conclusion conclusion;
-  bool recovered;
 };
 
 struct StoredAttempt {
@@ -43,12 +45,14 @@ struct StoredAttempt {
   policy::Stage stage;
   policy::Cause cause;
   policy::Reason reason;
+  std::optional<policy::GrpcStatus> grpc;
   bool retry, reused, may_have_sent, said_no, from_reprise, body_listed, http2, unprocessed;
 };
 
 static_assert(std::is_trivially_copyable_v<StoredRequest> && std::is_trivially_copyable_v<StoredAttempt>);
 static_assert(sizeof(StoredRequest) % 8 == 0 && sizeof(StoredAttempt) % 8 == 0);
 static_assert(sizeof(StoredRequest) <= 88, "every request that is kept takes this much of limits.stories");
+static_assert(first_attempts_shown + last_attempts_shown <= std::numeric_limits<std::uint8_t>::max());
 
 StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
   StoredAttempt to{};
@@ -75,6 +79,7 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
     to.said_no = responded->hints.said_no;
     to.from_reprise = responded->hints.from_reprise;
     to.body_listed = responded->body_listed;
+    to.grpc = responded->grpc;
   } else {
     const auto& failed = std::get<policy::Failed>(entry.outcome);
     to.stage = failed.stage;
@@ -111,6 +116,7 @@ HistoryAttempt decoded(const StoredAttempt& from) {
   if (from.hint >= 0) responded.hints.retry_after = policy::Duration(from.hint);
   responded.hints.said_no = from.said_no;
   responded.hints.from_reprise = from.from_reprise;
+  responded.grpc = from.grpc;
   to.outcome = responded;
   return to;
 }
@@ -155,13 +161,13 @@ EncodedEntry::EncodedEntry(const ExchangeRecord& record, bool path)
 }
 
 void EncodedEntry::put(std::byte* at) const {
-  StoredRequest request{.bytes = static_cast<std::uint32_t>(bytes_),
+  StoredRequest request{.bytes = static_cast<std::uint16_t>(bytes_),
+                        .attempts = static_cast<std::uint8_t>(attempts_),
+                        .recovered = is_recovered(record_),
                         .left_out = static_cast<std::uint32_t>(left_out_),
                         .numbers = record_,
                         .lengths = {},
-                        .attempts = static_cast<std::uint16_t>(attempts_),
-                        .conclusion = *record_.ledger,
-                        .recovered = is_recovered(record_)};
+                        .conclusion = *record_.ledger};
   for (std::size_t i = 0; i < exchange_text_count; ++i)
     request.lengths[i] = static_cast<std::uint16_t>(texts_[i].size());
   at = put_attempts(telemetry::put(at, request), record_, left_out_);
@@ -172,7 +178,7 @@ void EncodedEntry::put(std::byte* at) const {
   }
 }
 
-std::size_t entry_bytes_at(const std::byte* from) { return get<std::uint32_t>(from); }
+std::size_t entry_bytes_at(const std::byte* from) { return get<std::uint16_t>(from); }
 
 std::uint64_t entry_number_at(const std::byte* from) { return get<StoredRequest>(from).numbers.number; }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
 namespace reprise::telemetry {
@@ -27,10 +28,22 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
   }
   const auto& responded = std::get<policy::Responded>(outcome);
   out["status"] = responded.status;
+  if (responded.grpc) out["grpc"] = policy::word(*responded.grpc);
   if (responded.hints.retry_after) out["retry_after_ms"] = in_milliseconds(*responded.hints.retry_after);
   add_flag(out, "said_no", responded.hints.said_no);
   add_flag(out, "from_reprise", responded.hints.from_reprise);
   add_flag(out, "body_listed", responded.body_listed);
+}
+
+// Adds service, method and status of a gRPC call, each only if it is known.
+void add_call(json::object& out, const HistoryEntry& story) {
+  if (!story.is_call) return;
+  const CallName name = call_name(story.path);
+  json::object call;
+  add_text(call, "service", name.service);
+  add_text(call, "method", name.method);
+  if (story.grpc) call["status"] = policy::word(*story.grpc);
+  out["grpc"] = std::move(call);
 }
 
 json::object attempt_json(const HistoryAttempt& attempt) {
@@ -68,6 +81,7 @@ void add_request(json::object& out, const HistoryEntry& story) {
   out["host"] = story.host;
   out["port"] = story.port;
   add_text(out, "path", story.path);
+  add_call(out, story);
   add_flag(out, "tls", story.over_tls);
   add_flag(out, "tunnel", story.tunnel);
   add_text(out, "request_id", story.request_id);

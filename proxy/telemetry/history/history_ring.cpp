@@ -8,7 +8,7 @@ namespace {
 
 // This value in place of an entry's size marks the end of the used memory. The next entry is at the beginning
 // of the memory.
-constexpr std::uint32_t wrapped = 0;
+constexpr std::uint16_t wrapped = 0;
 
 // Usual size of an entry: one attempt and texts of usual length.
 constexpr std::size_t usual_bytes = 320;

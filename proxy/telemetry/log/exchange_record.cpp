@@ -41,6 +41,7 @@ bool has_error_body(const policy::Ledger& ledger) {
 
 bool is_recovered(const ExchangeRecord& record) {
   if (record.ending != Ending::complete || record.status == 0 || record.status >= 400) return false;
+  if (record.is_call && record.grpc != policy::GrpcStatus::ok) return false;
   return record.ledger->retried() && !has_error_body(*record.ledger);
 }
 

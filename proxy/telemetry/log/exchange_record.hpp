@@ -97,7 +97,8 @@ struct ExchangeRecord : ExchangeNumbers, ExchangeTexts<std::string_view> {
 /// Returns true if the record describes an opened tunnel, not a request.
 inline bool is_tunnel(const ExchangeRecord& record) { return record.carried != Carried::nothing; }
 /// Returns true if the request got a complete response below 400 after a retry, even if that retry only
-/// replaced a stale connection. `reprise_recovered_total` counts these requests.
+/// replaced a stale connection. A gRPC call must also have ended with the status `ok`.
+/// `reprise_recovered_total` counts these requests.
 bool is_recovered(const ExchangeRecord&);
 /// Returns true if the response broke, was resumed, and became complete. `reprise_resumed_downloads_total`
 /// counts these requests.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "proxy/telemetry/log/field_writer.hpp"
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
 namespace reprise::telemetry {
@@ -35,6 +36,25 @@ void append_endpoint(Line& out, std::string_view text) {
   }
 }
 
+// Writes the status of a gRPC call: its word, or in a dialect with a field for the code, its code.
+template <Dialect dialect, Field as_word, Field as_code, typename Out>
+void append_grpc(Out& out, policy::GrpcStatus status) {
+  FieldWriter<dialect, Out> to(out);
+  if constexpr (has_field<dialect, as_code>) {
+    to.template number<as_code>(static_cast<std::uint64_t>(status));
+  } else {
+    to.template word<as_word>(policy::word(status));
+  }
+}
+
+// Writes the response of an attempt.
+template <Dialect dialect, Field status, Field as_word, Field as_code, typename Out>
+void append_response(Out& out, const policy::Responded& responded) {
+  FieldWriter<dialect, Out>(out).template name<status>();
+  append_number(out, std::int64_t{responded.status});
+  if (responded.grpc) append_grpc<dialect, as_word, as_code>(out, *responded.grpc);
+}
+
 template <Dialect dialect>
 void append_attempt(Line& out, const policy::LedgerEntry& entry) {
   FieldWriter<dialect, Line> to(out);
@@ -52,8 +72,8 @@ void append_attempt(Line& out, const policy::LedgerEntry& entry) {
     if (const std::string_view code = policy::reset_code(*failed); !code.empty())
       to.template word<Field::reset_code>(code);
   } else {
-    to.template name<Field::attempt_status>();
-    append_number(out, std::int64_t{std::get<policy::Responded>(entry.outcome).status});
+    append_response<dialect, Field::attempt_status, Field::attempt_grpc, Field::attempt_grpc_code>(
+        out, std::get<policy::Responded>(entry.outcome));
   }
   to.template span<Field::attempt_took>(entry.ended - entry.started);
   to.template span<Field::wait>(entry.attempt.wait);
@@ -127,8 +147,11 @@ void append_status(Line& out, const ExchangeRecord& record) {
     }
   } else {
     if (record.status != 0) to.template number<Field::status>(static_cast<std::uint64_t>(record.status));
+    if (record.grpc) to.template number<Field::rpc_status>(static_cast<std::uint64_t>(*record.grpc));
     if (record.ending != Ending::complete) {
       to.template word<Field::error_type>(word(record.ending));
+    } else if (record.grpc && is_server_error(*record.grpc)) {
+      to.template word<Field::error_type>(policy::word(*record.grpc));
     } else if (record.status >= 500) {
       to.template word<Field::error_type>(std::to_string(record.status));
     }
@@ -150,6 +173,39 @@ void append_target(Line& out, const ExchangeRecord& record, std::string_view rou
   }
 }
 
+// Writes the members of a call that the object `grpc` has. The opening brace is written before the first.
+template <Dialect dialect>
+void append_call_object(Line& out, const ExchangeRecord& record, const CallName& name) {
+  FieldWriter<dialect, Line> to(out);
+  to.template name<Field::call>();
+  if (!name.service.empty()) {
+    to.template first<Field::call_service>();
+    append_json(out, clipped(name.service));
+    to.template text<Field::call_method>(clipped(name.method));
+    if (record.grpc) to.template word<Field::call_status>(policy::word(*record.grpc));
+  } else if (record.grpc) {
+    to.template first<Field::call_status>();
+    append_json(out, policy::word(*record.grpc));
+  } else {
+    out += '{';
+  }
+  out += '}';
+}
+
+template <Dialect dialect>
+void append_call(Line& out, const ExchangeRecord& record, config::LogPath path) {
+  const CallName name = path == config::LogPath::route ? CallName{} : call_name(record.path);
+  if constexpr (has_field<dialect, Field::call>) {
+    append_call_object<dialect>(out, record, name);
+  } else {
+    FieldWriter<dialect, Line> to(out);
+    to.template word<Field::rpc_system>("grpc");
+    if (name.service.empty()) return;
+    to.template text<Field::rpc_service>(clipped(name.service));
+    to.template text<Field::rpc_method>(clipped(name.method));
+  }
+}
+
 template <Dialect dialect>
 void write_line(const ExchangeRecord& record, std::string_view route, config::LogPath path, Line& out) {
   FieldWriter<dialect, Line> to(out);
@@ -159,6 +215,7 @@ void write_line(const ExchangeRecord& record, std::string_view route, config::Lo
   append_method<dialect>(out, record.method);
   if (record.http2) to.template word<Field::client_http_version>("2");
   append_target<dialect>(out, record, route, path);
+  if (record.is_call) append_call<dialect>(out, record, path);
   append_status<dialect>(out, record);
   to.template word<Field::ending>(word(record.ending));
   to.template word<Field::reason>(policy::word(record.ledger->reason));
@@ -190,8 +247,8 @@ void write_exhausted(const ExchangeRecord& record, std::string_view route, confi
     to.template word<Field::last_stage>(policy::word(failed->stage));
     to.template word<Field::last_error>(policy::word(failed->cause));
   } else {
-    to.template name<Field::last_status>();
-    append_number(out, std::int64_t{std::get<policy::Responded>(last).status});
+    append_response<dialect, Field::last_status, Field::last_grpc, Field::last_grpc_code>(
+        out, std::get<policy::Responded>(last));
   }
   to.template word<Field::limit>(policy::word(record.ledger->reason));
   append_ids<dialect>(out, record);

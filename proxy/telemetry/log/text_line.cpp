@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
@@ -43,6 +44,12 @@ std::string_view colour_of(int status) {
   return status >= 400 ? yellow : green;
 }
 
+std::string_view colour_of(int status, const std::optional<policy::GrpcStatus>& grpc) {
+  if (status != 200 || !grpc) return colour_of(status);
+  if (is_server_error(*grpc)) return red;
+  return *grpc == policy::GrpcStatus::ok ? green : yellow;
+}
+
 std::string span_text(policy::Duration span) {
   std::string text;
   append_span(text, span);
@@ -70,12 +77,13 @@ std::string failure_text(const policy::Failed& failed) {
 
 std::string outcome_text(const policy::Outcome& outcome) {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) return failure_text(*failed);
-  return fmt::to_string(std::get<policy::Responded>(outcome).status);
+  const auto& responded = std::get<policy::Responded>(outcome);
+  return status_text(responded.status, responded.grpc);
 }
 
 std::string_view colour_of(const policy::Outcome& outcome) {
   const auto* responded = std::get_if<policy::Responded>(&outcome);
-  return responded == nullptr ? red : colour_of(responded->status);
+  return responded == nullptr ? red : colour_of(responded->status, responded->grpc);
 }
 
 // Returns false for a single attempt whose response the client got, because the status shows that already.
@@ -83,7 +91,8 @@ bool shows_attempts(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   if (ledger.size() != 1) return ledger.size() > 1;
   const auto* responded = std::get_if<policy::Responded>(&ledger[0].outcome);
-  return responded == nullptr || responded->status != record.status;
+  if (responded == nullptr || responded->status != record.status) return true;
+  return responded->grpc && responded->grpc != record.grpc;
 }
 
 void put_attempts(Pen& pen, const policy::Ledger& ledger) {
@@ -147,7 +156,8 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
   pen.put(" ");
   pen.put(target_of(record, route, path));
   pen.put(" ");
-  pen.put(record.status == 0 ? "-" : fmt::to_string(record.status), colour_of(record.status));
+  pen.put(record.status == 0 ? "-" : status_text(record.status, record.grpc),
+          colour_of(record.status, record.grpc));
   pen.put(" in ");
   pen.put(span_text(record.took));
   if (is_tunnel(record)) pen.put(fmt::format("  tunnel ({})", word(record.carried)), dim);

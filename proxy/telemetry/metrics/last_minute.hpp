@@ -28,7 +28,7 @@ struct RouteNumbers {
 /// Counts of the attempts at one upstream, over any span of time.
 struct AttemptNumbers {
   std::uint32_t attempts = 0;
-  std::uint32_t failed = 0;  ///< attempts that got a 5xx or no response
+  std::uint32_t failed = 0;  ///< attempts that got a 5xx, a failed gRPC status or no response
 
   bool operator==(const AttemptNumbers&) const = default;
 };

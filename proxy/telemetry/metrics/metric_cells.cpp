@@ -62,6 +62,7 @@ ClientMetric::Histogram histogram_of(const Distribution& from) {
 // The metric families of the per-route counters. Every route adds its series to these families.
 struct RouteFamilies {
   MetricFamily requests = family(Metric::requests);
+  MetricFamily calls = family(Metric::grpc_requests);
   MetricFamily duration = family(Metric::request_duration);
   MetricFamily attempts = family(Metric::attempts);
   MetricFamily attempts_per_request = family(Metric::attempts_per_request);
@@ -92,6 +93,8 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
   }
   add_if_touched(requests, {{"route", route}, {"code", "cut"}}, cells.cut);
   add_if_touched(requests, {{"route", route}, {"code", "client_gone"}}, cells.client_gone);
+  for (std::size_t i = 0; i < cells.calls.size(); ++i)
+    add_if_touched(calls, {{"route", route}, {"status", std::string(grpc_label(i))}}, cells.calls[i]);
   for (std::size_t i = 0; i < OutcomeLabels::words.size(); ++i) {
     add_if_touched(attempts, {{"route", route}, {"outcome", std::string(OutcomeLabels::words[i])}},
                    cells.attempts[i]);
@@ -180,6 +183,9 @@ OutcomeLabels::OutcomeLabels() {
   for (std::size_t i = 0; i < classes; ++i) {
     by_class_[i] = place(policy::Responded{static_cast<int>(i) * 100, {}});
   }
+  policy::Responded failed_call{200, {}};
+  failed_call.grpc = policy::GrpcStatus::unavailable;
+  failed_call_ = place(failed_call);
   for (std::size_t stage = 0; stage < stages; ++stage) {
     for (std::size_t cause = 0; cause < policy::cause_count; ++cause) {
       by_failure_[stage][cause] =
@@ -192,8 +198,14 @@ std::size_t OutcomeLabels::index(const policy::Outcome& outcome) const {
   if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
     return by_failure_[static_cast<std::size_t>(failed->stage)][static_cast<std::size_t>(failed->cause)];
   }
-  const int status_class = std::get<policy::Responded>(outcome).status / 100;
+  const auto& responded = std::get<policy::Responded>(outcome);
+  if (responded.grpc && responded.status == 200 && policy::is_failed_call(responded)) return failed_call_;
+  const int status_class = responded.status / 100;
   return by_class_[static_cast<std::size_t>(std::clamp(status_class, 0, static_cast<int>(classes) - 1))];
+}
+
+std::string_view grpc_label(std::size_t index) {
+  return index < policy::grpc_status_count ? policy::word(static_cast<policy::GrpcStatus>(index)) : "none";
 }
 
 RouteCells::RouteCells()
@@ -255,6 +267,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
 
   std::vector<MetricFamily> all{
       by_route.requests,
+      by_route.calls,
       by_route.duration,
       by_route.attempts,
       by_route.attempts_per_request,

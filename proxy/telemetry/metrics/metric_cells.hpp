@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,8 +51,18 @@ class OutcomeLabels {
       policy::highest_status / 100 + 1;  ///< number of status classes, from 0xx to 9xx
   static constexpr std::size_t stages = policy::stage_count;
   std::array<std::uint8_t, classes> by_class_{};
+  std::uint8_t failed_call_ = 0;
   std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
 };
+
+/// The closed list of values of the label `status` of Metric::grpc_requests: the words of the statuses, then
+/// `none`.
+inline constexpr std::size_t grpc_label_count = policy::grpc_status_count + 1;
+std::string_view grpc_label(std::size_t index);
+/// Returns the index of the label for a call that ended with that status.
+constexpr std::size_t grpc_index(const std::optional<policy::GrpcStatus>& status) {
+  return status ? static_cast<std::size_t>(*status) : policy::grpc_status_count;
+}
 
 /// All counters of one route, on cache lines of their own.
 struct alignas(64) RouteCells {
@@ -60,6 +71,7 @@ struct alignas(64) RouteCells {
   std::array<Counter, policy::highest_status + 1> statuses{};  ///< requests by the status sent to the client
   Counter cut{0};
   Counter client_gone{0};
+  std::array<Counter, grpc_label_count> calls{};  ///< gRPC calls by the status that the client got
   std::array<Counter, OutcomeLabels::words.size()> attempts{};
   std::array<Counter, policy::reason_count> retries{};
   std::array<Counter, policy::reason_count> refused{};

@@ -14,18 +14,22 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::requests, "reprise_requests_total", Type::Counter, "route, code",
      "Finished requests by the status sent to the client, `cut` (the response was cut) or `client_gone` (no "
      "status could be sent). Opened tunnels are not counted."},
+    {Metric::grpc_requests, "reprise_grpc_requests_total", Type::Counter, "route, status",
+     "Finished gRPC calls by the status that the client got, such as `ok` or `unavailable`; `none` if no "
+     "status reached the client. `reprise_requests_total` counts them too."},
     {Metric::request_duration, "reprise_request_duration_seconds", Type::Histogram, "route",
      "Time from the request head to the end of the response, waits included. Tunnels are not counted."},
     {Metric::attempts, "reprise_attempts_total", Type::Counter, "route, outcome",
-     "Attempts by outcome: 2xx 3xx 4xx 5xx other resolve connect tls reset timeout truncated "
-     "cancelled."},
+     "Attempts by outcome (grpc: the HTTP status is 200, but the gRPC call failed): 2xx 3xx 4xx 5xx other "
+     "resolve connect tls reset timeout truncated cancelled grpc."},
     {Metric::attempts_per_request, "reprise_attempts_per_request", Type::Histogram, "route",
      "Attempts per request or tunnel. Those without any attempt are not counted."},
     {Metric::retries, "reprise_retries_total", Type::Counter, "route, reason", "Retries by reason."},
     {Metric::retries_refused, "reprise_retries_refused_total", Type::Counter, "route, reason",
      "Requests that ended without a further attempt, by final reason. `success` is not counted."},
     {Metric::recovered, "reprise_recovered_total", Type::Counter, "route",
-     "Requests with a complete response below 400 after any retry: failures that the client never saw."},
+     "Requests with a complete response below 400 after any retry: failures that the client never saw. A "
+     "gRPC call is counted if its status is `ok`."},
     {Metric::resumed_downloads, "reprise_resumed_downloads_total", Type::Counter, "route",
      "Downloads that broke, were resumed and became complete."},
     {Metric::exhausted, "reprise_exhausted_total", Type::Counter, "route, reason",

@@ -16,6 +16,7 @@ namespace reprise::telemetry {
 /// The metrics, in the order in which they are documented and exported.
 enum class Metric : std::uint8_t {
   requests,
+  grpc_requests,
   request_duration,
   attempts,
   attempts_per_request,

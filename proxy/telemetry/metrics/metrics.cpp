@@ -190,6 +190,7 @@ void Metrics::count(const ExchangeRecord& record) {
     add_one(code_cell(cells, record));
     cells.duration.observe(seconds(record.took));
   }
+  if (record.is_call) add_one(cells.calls[grpc_index(record.grpc)]);
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
   if (ledger.evicted() != nullptr) count_evicted(cells, record.upstream, *ledger.evicted());

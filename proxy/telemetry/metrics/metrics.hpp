@@ -110,8 +110,9 @@ class Metrics {
   /// number is valid for the life of this object. If the list of routes is full, a new name gets the number
   /// of the last name in the list.
   std::size_t route(std::string_view name);
-  /// Counts one finished request in the metrics for requests, durations, attempts, retries, refusals,
-  /// recovered, exhausted, backoff, Retry-After and ambiguous. All values come from the request's ledger.
+  /// Counts one finished request in the metrics for requests, gRPC calls, durations, attempts, retries,
+  /// refusals, recovered, exhausted, backoff, Retry-After and ambiguous. All values come from the request's
+  /// ledger.
   ///  - A retry is counted for each ledger entry whose verdict is a retry.
   ///  - A refusal is counted once per request, by the ledger's final reason, unless this reason is `success`
   ///    or leads to a retry. If a wait ended early, the final reason is what ended that wait, for example

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "proxy/telemetry/tracing/otlp_attributes.hpp"
@@ -31,12 +32,21 @@ struct SpanHead {
   std::int64_t end = 0;
 };
 
-void open_span(std::string& out, const SpanHead& head, std::string_view method) {
+// Returns `SERVICE/METHOD` for a call, and the method for any other request. The result is a view into the
+// entry.
+std::string_view span_name(const HistoryEntry& story) {
+  if (story.is_call && !call_name(story.path).service.empty()) return std::string_view(story.path).substr(1);
+  return is_known_method(story.method) ? std::string_view(story.method) : "HTTP";
+}
+
+void open_span(std::string& out, const SpanHead& head, std::string_view name) {
   out.append("{\"traceId\":\"").append(head.trace_id).append("\",\"spanId\":\"").append(head.id);
   if (!head.parent.empty()) out.append("\",\"parentSpanId\":\"").append(head.parent);
   out += "\",\"flags\":";
   append_number(out, std::uint64_t{head.flags});
-  out.append(",\"name\":\"").append(is_known_method(method) ? method : "HTTP").append("\",\"kind\":");
+  out += ",\"name\":";
+  append_json(out, name);
+  out += ",\"kind\":";
   append_number(out, std::uint64_t{head.kind});
   out += ",\"startTimeUnixNano\":\"";
   append_number(out, head.start);
@@ -59,6 +69,16 @@ void add_request(OtlpAttributes& to, const HistoryEntry& story) {
   }
   to.text("server.address", story.host);
   to.whole("server.port", story.port);
+  if (!story.is_call) return;
+  const CallName name = call_name(story.path);
+  to.text("rpc.system", "grpc");
+  to.text("rpc.service", name.service);
+  to.text("rpc.method", name.method);
+}
+
+void add_status(OtlpAttributes& to, int status, const std::optional<policy::GrpcStatus>& grpc) {
+  to.whole("http.response.status_code", status);
+  if (grpc) to.whole("rpc.grpc.status_code", static_cast<std::int64_t>(*grpc));
 }
 
 std::string_view scheme_of(const HistoryEntry& story) { return story.over_tls ? "https" : "http"; }
@@ -80,11 +100,12 @@ void add_client(OtlpAttributes& to, const std::string& client) {
 
 std::string request_error(const HistoryEntry& story) {
   if (story.ending != Ending::complete) return std::string(word(story.ending));
+  if (story.grpc && is_server_error(*story.grpc)) return std::string(policy::word(*story.grpc));
   return story.status >= 500 ? std::to_string(story.status) : std::string();
 }
 
 void append_request_span(std::string& out, const SpanHead& head, const HistoryEntry& story) {
-  open_span(out, head, story.method);
+  open_span(out, head, span_name(story));
   OtlpAttributes to(out);
   add_request(to, story);
   if (!story.tunnel) {
@@ -93,7 +114,7 @@ void append_request_span(std::string& out, const SpanHead& head, const HistoryEn
   }
   add_client(to, story.client);
   if (story.http2) to.text("network.protocol.version", "2");
-  if (story.status != 0) to.whole("http.response.status_code", story.status);
+  if (story.status != 0) add_status(to, story.status, story.grpc);
   const std::string error = request_error(story);
   to.text("error.type", error);
   to.text("reprise.route", story.route_name);
@@ -127,18 +148,19 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
     return true;
   }
   const auto& responded = std::get<policy::Responded>(outcome);
-  to.whole("http.response.status_code", responded.status);
+  add_status(to, responded.status, responded.grpc);
   if (responded.hints.retry_after) to.milliseconds("reprise.retry_after_ms", *responded.hints.retry_after);
   if (responded.hints.said_no) to.flag("reprise.said_no", true);
   if (responded.body_listed) to.flag("reprise.body_listed", true);
-  if (responded.status < 400) return false;
-  to.text("error.type", std::to_string(responded.status));
+  if (responded.status < 400 && !policy::is_failed_call(responded)) return false;
+  to.text("error.type", responded.status < 400 ? std::string(policy::word(*responded.grpc))
+                                               : std::to_string(responded.status));
   return true;
 }
 
 void append_attempt_span(std::string& out, const SpanHead& head, const HistoryEntry& story,
                          const HistoryAttempt& attempt) {
-  open_span(out, head, story.method);
+  open_span(out, head, span_name(story));
   OtlpAttributes to(out);
   add_request(to, story);
   to.text("url.full", url_of(story));

@@ -59,8 +59,10 @@ void paint(std::vector<Cell>& cells, double from, double to, double length, Cell
 DrawnResult drawn_result(const RequestReading& story, const AttemptReading& attempt) {
   if (attempt.status == 0) return DrawnResult::failed;
   if (attempt.retried) return DrawnResult::refused;
-  const bool good = attempt.status < 400 || attempt.reason == "not_retryable";
-  const bool given = !story.own_response && attempt.status == story.status;
+  const bool failed_call = !attempt.grpc.empty() && attempt.grpc != "ok";
+  const bool good = (attempt.status < 400 && !failed_call) || attempt.reason == "not_retryable";
+  const bool given = !story.own_response && attempt.status == story.status &&
+                     (attempt.grpc.empty() || attempt.grpc == story.grpc);
   return good && given ? DrawnResult::taken : DrawnResult::refused;
 }
 

@@ -112,6 +112,7 @@ AttemptReading attempt_in(const Members& of) {
   attempt.number = of.count("n");
   attempt.address = of.text("address");
   attempt.status = static_cast<int>(std::min<std::uint64_t>(of.count("status"), 999));
+  attempt.grpc = of.text("grpc");
   attempt.stage = of.text("stage");
   attempt.error = of.text("error");
   attempt.reset_code = of.text("reset_code");
@@ -151,6 +152,7 @@ RequestReading story_in(const Members& of) {
   story.method = of.text("method");
   story.target = target_of(of);
   story.status = static_cast<int>(std::min<std::uint64_t>(of.count("status"), 999));
+  if (const auto call = of.object("grpc")) story.grpc = call->text("status");
   story.ending = of.text("ending");
   story.idempotent = of.flag("idempotent");
   story.own_response = of.flag("own_response");

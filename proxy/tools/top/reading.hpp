@@ -89,6 +89,7 @@ struct AttemptReading {
   std::uint64_t number = 0;
   std::string address;
   int status = 0;     ///< 0 if there was no response
+  std::string grpc;   ///< status of a gRPC call that ended before its first message; may be empty
   std::string stage;  ///< stage at which the attempt failed
   std::string error;
   std::string reset_code;  ///< error code of the RST_STREAM that ended the attempt; may be empty
@@ -116,6 +117,7 @@ struct RequestReading {
   std::string method;
   std::string target;  ///< URL without query; host:port for a tunnel
   int status = 0;      ///< 0 if there was no response
+  std::string grpc;    ///< status of a gRPC call; empty for other requests, and if the response had none
   std::string ending;
   bool idempotent = false;
   bool own_response = false;

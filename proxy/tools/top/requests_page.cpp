@@ -16,21 +16,30 @@ std::string milliseconds(double span) { return seconds_text(span / 1000); }
 // Returns the time of day from a time such as `2026-11-24T15:04:05.123Z`.
 std::string clock_of(const std::string& time) { return time.size() >= 19 ? time.substr(11, 8) : time; }
 
+bool is_failed_call(const RequestReading& story) { return !story.grpc.empty() && story.grpc != "ok"; }
+
+// Returns the HTTP status, and the status of a gRPC call if it is known.
+std::string status_text(int status, const std::string& grpc) {
+  if (grpc.empty()) return std::to_string(status);
+  return (status == 200 ? "" : std::to_string(status) + " ") + "grpc " + grpc;
+}
+
 std::string status_of(const RequestReading& story) {
   if (story.ending == "cut") return "cut";
   if (story.ending == "client_gone") return "gone";
+  if (story.status == 200 && is_failed_call(story)) return "grpc";
   return story.status == 0 ? "-" : std::to_string(story.status);
 }
 
 Style style_of_ending(const RequestReading& story) {
   if (story.ending != "complete" || story.status == 0 || story.status >= 500) return Style::bad;
-  return story.status >= 400 ? Style::warning : Style::good;
+  return story.status >= 400 || is_failed_call(story) ? Style::warning : Style::good;
 }
 
 std::string outcome_text(const AttemptReading& attempt) {
   const std::string code = attempt.reset_code.empty() ? "" : " (" + attempt.reset_code + ")";
   std::string text = attempt.status != 0
-                         ? std::to_string(attempt.status)
+                         ? status_text(attempt.status, attempt.grpc)
                          : fmt::format("{}{} in stage {}", attempt.error, code, attempt.stage);
   return text + fmt::format(" after {}, {} bytes sent", milliseconds(attempt.took), attempt.sent_bytes);
 }
@@ -57,7 +66,7 @@ void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, con
 }
 
 std::string client_got(const RequestReading& story) {
-  std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
+  std::string text = story.status == 0 ? "no response" : status_text(story.status, story.grpc);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", milliseconds(story.took), story.response_bytes);
   if (story.ending != "complete" && !story.ending.empty()) text += "; " + story.ending;
@@ -91,7 +100,8 @@ std::vector<Line> request_rows(const RequestReading& story, bool with_route, con
   const Charset& charset = display.charset;
   constexpr std::size_t narrow = 60, indent = 10, longest_reason = 19, to_reason = 2 + 8 + 5 + longest_reason;
   const std::string took = padded_left(milliseconds(story.took), display.columns < narrow ? 6 : 8, charset);
-  const std::string target = story.method + " " + story.target;
+  const std::string target =
+      story.method + " " + story.target + (is_failed_call(story) ? ": " + story.grpc : "");
   const std::string route = with_route && story.route != "default" ? "  (" + story.route + ")" : "";
   const std::size_t bar = display.columns < narrow ? 0 : std::clamp<std::size_t>(display.columns / 5, 10, 60);
   const std::size_t used = to_reason + columns_of(took, charset) + 1 + columns_of(target, charset);

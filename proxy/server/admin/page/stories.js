@@ -11,26 +11,38 @@ function verdictOf(story) {
   if (story.ending === "client_gone") return {kind: "idle", text: "client left"};
   if (story.ending === "cut") return {kind: "bad", text: "cut off"};
   if (story.recovered) return {kind: "good", text: `recovered, attempt ${attempts}`};
-  if (story.reason === "success") return {kind: "good", text: "succeeded"};
+  if (story.reason === "success") return isFailedCall(callStatusOf(story)) ? {kind: "bad", text: "call failed"} : {kind: "good", text: "succeeded"};
   if (attempts === 0) return {kind: "bad", text: "nothing sent"};
-  if (story.status !== null && story.status < 500 && attempts > 1) return {kind: "idle", text: `response of attempt ${attempts}`};
+  if (story.status !== null && story.status < 500 && !isFailedCall(callStatusOf(story)) && attempts > 1) return {kind: "idle", text: `response of attempt ${attempts}`};
   return attempts === 1 ? {kind: "warn", text: "not retried"} : {kind: "bad", text: `failed after ${attempts} attempts`};
 }
 
 function attemptsOf(story) { return story.attempts.length + (story.attempts_left_out || 0); }
 
+// Returns the HTTP status, and the status of a gRPC call if it is known.
+function statusText(status, grpc) {
+  if (grpc === undefined) return String(status);
+  return `${status === 200 ? "" : status + " "}grpc ${words(grpc)}`;
+}
+
+function isFailedCall(grpc) { return grpc !== undefined && grpc !== "ok"; }
+
+// Returns the status of the gRPC call; undefined for other requests, and if the response had none.
+function callStatusOf(story) { return story.grpc === undefined ? undefined : story.grpc.status; }
+
 function outcomeOf(attempt) {
   const code = attempt.reset_code === undefined ? "" : ` (${words(attempt.reset_code)})`;
-  return attempt.status !== undefined ? String(attempt.status) : `${words(attempt.stage)}: ${words(attempt.error)}${code}`;
+  return attempt.status !== undefined ? statusText(attempt.status, attempt.grpc) : `${words(attempt.stage)}: ${words(attempt.error)}${code}`;
 }
 
 // Returns the outcome, short enough for a bar.
-function outcomeWord(attempt) { return attempt.status !== undefined ? String(attempt.status) : words(attempt.error); }
+function outcomeWord(attempt) { return attempt.status !== undefined ? statusText(attempt.status, attempt.grpc) : words(attempt.error); }
 
 function attemptKind(attempt) {
   if (attempt.status === undefined) return attempt.error === "cancelled" ? "idle" : "bad";
   if (attempt.reason === "success") return "good";
-  return attempt.status < 400 ? "good" : attempt.status < 500 ? "warn" : "bad";
+  if (attempt.status < 400) return isFailedCall(attempt.grpc) ? "bad" : "good";
+  return attempt.status < 500 ? "warn" : "bad";
 }
 
 function whereOf(story) {
@@ -123,7 +135,7 @@ function detailsOf(story, earlier) {
 // Makes the element for a group of identical requests: the newest one, their number, the time of the first, and links to earlier ones.
 function storyNode({story, times, since, earlier, isPartial}) {
   const verdict = verdictOf(story);
-  const status = story.status === null ? "no response" : String(story.status);
+  const status = story.status === null ? "no response" : statusText(story.status, callStatusOf(story));
   const repeated = times > 1 ? element("span", {class: "tag idle times"}, `${isPartial ? "at least " : ""}${count(times)} times since ${clockText(since)}`) : null;
   return element("li", {class: "story " + verdict.kind},
                  element("div", {class: "line"},
@@ -139,12 +151,12 @@ function storyNode({story, times, since, earlier, isPartial}) {
 
 // Returns a key that is equal for identical requests: same request, same outcome of each attempt. Times may differ.
 function likenessOf(story) {
-  return JSON.stringify([story.method, whereOf(story), story.route, story.status, story.ending, story.reason, Boolean(story.ambiguous),
+  return JSON.stringify([story.method, whereOf(story), story.route, story.status, callStatusOf(story), story.ending, story.reason, Boolean(story.ambiguous),
                          story.attempts_left_out > 0, ...story.attempts.map((attempt) => [outcomeOf(attempt), attempt.reason])]);
 }
 
 function searchText(story) {
-  return [story.method, whereOf(story), story.route, words(story.reason), story.reason, story.id, story.request_id, story.client, story.status,
+  return [story.method, whereOf(story), story.route, words(story.reason), story.reason, story.id, story.request_id, story.client, story.status, callStatusOf(story),
           ...story.attempts.map(outcomeOf)].join(" ").toLowerCase();
 }
 

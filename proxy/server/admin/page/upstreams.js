@@ -3,7 +3,7 @@
 const UPSTREAM_COLUMNS = [
   {key: "name", title: "Upstream", kind: "name"},
   {key: "rate", title: "Attempts/s", kind: "chart"},
-  {key: "failing", title: "Failing", about: "Attempts in the last minute that got a 5xx response or no response"},
+  {key: "failing", title: "Failing", about: "Attempts in the last minute that got a 5xx response, a failed gRPC status or no response"},
   {key: "budget", title: "Budget left", kind: "gauge", about: "Remaining part of the upstream's retry budget"},
   {key: "circuit", title: "Circuit", kind: "word"},
   {key: "pause", title: "Pause", about: "Remaining time of the pause that the upstream asked for"},
