@@ -93,10 +93,14 @@ std::string from_attempt(unsigned attempt) {
 // Throws BadUse if the command line describes a response, although `option` assumes that none arrives.
 void demand_no_response(const AssumptionArguments& given, const std::string& option) {
   const auto refuse = [&](const std::string& other) {
-    throw BadUse(other + " describes a response: use it with --status, not with " + option);
+    throw BadUse(other + " describes a response: " +
+                 (given.call.name.empty() ? "use it with --status, not with " : "do not use it with ") +
+                 option);
   };
   if (!given.response_headers.empty()) refuse("--response-header");
   if (!given.response_body.empty()) refuse("--response-body");
+  if (!given.call.status.empty()) refuse("--grpc-status");
+  if (!given.call.pushback.empty()) refuse("--pushback");
 }
 
 // Returns the error code with that word. `other` is no code that an upstream could send.
@@ -115,6 +119,9 @@ Assumption assume_stream_end(const AssumptionArguments& given, const std::vector
   const std::string option = given.goaway ? "--goaway" : "--reset";
   demand_no_response(given, option);
   if (tunnel) throw BadUse(option + " describes an HTTP/2 stream, and a tunnel has none");
+  const bool late = given.call.after_message;
+  if (late && given.goaway)
+    throw BadUse("--goaway means that the upstream did nothing: leave out --after-message");
   using Kind = http::Http2Failure::Kind;
   Assumption assumed;
   assumed.stream_end = given.goaway ? http::Http2Failure{Kind::above_last_id, policy::Http2Code::no_error}
@@ -125,8 +132,10 @@ Assumption assume_stream_end(const AssumptionArguments& given, const std::vector
     assumed.words += ": the upstream closes the HTTP/2 connection, and its GOAWAY excludes the request";
   } else {
     ascii::append(assumed.words, ": the upstream resets the HTTP/2 stream with the code ",
-                  policy::word(assumed.stream_end->code), " before the response head");
+                  policy::word(assumed.stream_end->code),
+                  late ? " after the first message of the response" : " before the response head");
   }
+  assumed.after_message = assumed.stream_end->responded = late;
   assumed.request_headers = headers;
   return assumed;
 }
@@ -138,8 +147,53 @@ Assumption assume_failure(const AssumptionArguments& given, const std::vector<st
   assumed.outcome = failure.example;
   assumed.attempt = given.attempt;
   assumed.words = from_attempt(given.attempt) + ": " + std::string(failure.sentence);
+  if (given.call.after_message) {
+    auto& failed = std::get<policy::Failed>(assumed.outcome);
+    const bool may_break = failed.cause == policy::Cause::reset || failed.cause == policy::Cause::truncated;
+    if (!may_break)
+      throw BadUse(
+          "--after-message describes a response that has begun: use it with --grpc-status, --reset, "
+          "--failure reset or --failure truncated");
+    failed.stage = policy::Stage::body;
+    assumed.after_message = true;
+    assumed.words = from_attempt(given.attempt) + ": the connection breaks after the first message";
+  }
   assumed.request_headers = headers;
   return assumed;
+}
+
+// Describes the end of a gRPC call in the assumption, and adds the fields with which the call ends to the
+// response. Returns the status if the call ends with it before its first message. A response with another
+// HTTP status than 200 need not have a status of the call (row M74).
+std::optional<policy::GrpcStatus> status_of_call(const AssumptionArguments& given, int http_status,
+                                                 std::vector<std::string>& response, Assumption& assumed) {
+  const CallArguments& call = given.call;
+  const auto named = ending_of(call);
+  if (!named && call.after_message)
+    throw BadUse("--after-message needs the end of the call: add --grpc-status, --reset or --failure");
+  if (call.after_message && (!call.pushback.empty() || http_status != 200))
+    throw BadUse(
+        "a call is not retried after its first message: leave out --after-message, --pushback or --status");
+  if (!named && given.status && http_status != 200) return std::nullopt;
+  const policy::GrpcStatus without =
+      given.status ? policy::GrpcStatus::unknown : policy::GrpcStatus::unavailable;
+  const policy::GrpcStatus status = named.value_or(without);
+  const std::string number = std::to_string(static_cast<int>(status));
+  assumed.words = from_attempt(given.attempt);
+  if (!named && given.status) {
+    assumed.words += ": the call ends without a grpc-status, which counts as 2 (unknown)";
+    return status;
+  }
+  ascii::append(assumed.words, ": the call ends with grpc-status ", number, " (", policy::word(status), ")",
+                call.after_message ? " after the first message" : " before any message");
+  if (http_status != 200) ascii::append(assumed.words, ", HTTP status ", std::to_string(http_status));
+  if (call.after_message) {
+    assumed.after_message = true;
+    assumed.late_status = status;
+    return std::nullopt;
+  }
+  if (!call.pushback.empty()) response.push_back(pushback_field(call));
+  return status;
 }
 
 }  // namespace
@@ -155,7 +209,8 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   if (!given.failure.empty()) return assume_failure(given, headers);
   if (!given.reset.empty() || given.goaway) return assume_stream_end(given, headers, tunnel);
   if (tunnel) throw BadUse("responses inside a tunnel cannot be read: for CONNECT, use --failure connect");
-  const int status = given.status.value_or(503);
+  const bool call = !given.call.name.empty();
+  const int status = given.status.value_or(call ? 200 : 503);
   if (status < 200 || status > policy::highest_status)
     throw BadUse("--status: write a number from 200 to " + std::to_string(policy::highest_status));
   Assumption assumed;
@@ -165,6 +220,7 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   for (const std::string& header : headers) {
     (belongs_to_response(header) ? response : assumed.request_headers).push_back(header);
   }
+  const auto grpc = call ? status_of_call(given, status, response, assumed) : std::nullopt;
   for (const std::string& header : response) ascii::append(assumed.words, ", ", header);
   if (!given.response_body.empty()) {
     assumed.response_body = read_file(given.response_body);
@@ -173,6 +229,7 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   assumed.response_head = response_text(status, response);
   const http::ResponseHead head = read_response(assumed.response_head);
   assumed.outcome = policy::Responded{status, http::read_hints(head, now_unix())};
+  std::get<policy::Responded>(assumed.outcome).grpc = grpc;
   if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {
     ascii::append(
         assumed.junk_hint, "\"", junk->name, ": ", junk->value,
@@ -183,7 +240,8 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
 
 void apply_stream_end(const policy::RoutePolicy& policy, Assumption& assumed) {
   if (!assumed.stream_end) return;
-  policy::Failed failed{policy::Stage::await_head, net::cause_of(net::error_of(*assumed.stream_end))};
+  const policy::Stage stage = assumed.after_message ? policy::Stage::body : policy::Stage::await_head;
+  policy::Failed failed{stage, net::cause_of(net::error_of(*assumed.stream_end))};
   forward::describe_stream_failure(assumed.stream_end, policy.refused_stream, failed);
   assumed.outcome = failed;
 }

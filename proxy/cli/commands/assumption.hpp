@@ -2,22 +2,17 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "proxy/cli/commands/bad_use.hpp"
+#include "proxy/cli/commands/explained_call.hpp"
 #include "proxy/http/http2/upstream_wire.hpp"
 #include "proxy/http/message/head.hpp"
 #include "proxy/policy/decision/route_policy.hpp"
 
 namespace reprise::cli {
-
-/// Thrown for a wrong command line. The message is one sentence without a full stop.
-class BadUse : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct AssumptionArguments {
   std::optional<int> status;
@@ -27,10 +22,14 @@ struct AssumptionArguments {
   std::vector<std::string> response_headers;
   std::string response_body;  ///< name of the file with the response body; may be empty
   unsigned attempt = 1;
+  CallArguments call;
 };
 
 struct Assumption {
   policy::Outcome outcome;
+  bool after_message = false;  ///< a gRPC call: each attempt ends after the first message of its response
+  /// Status of a gRPC call that ends after its first message; `outcome` is then the response head.
+  std::optional<policy::GrpcStatus> late_status;
   /// How the HTTP/2 stream of each attempt ends. The outcome then depends on the route (`apply_stream_end`).
   std::optional<http::Http2Failure> stream_end;
   unsigned attempt = 1;
@@ -41,9 +40,10 @@ struct Assumption {
   std::string response_body;
 };
 
-/// Builds the assumption from the command line. Assumes a 503 if the command line gives neither a status nor
-/// a failure. Fields in `headers` that only responses have (Retry-After, x-should-retry ...) go to the
-/// assumed response, if there is one. All other fields go to the request. Throws BadUse.
+/// Builds the assumption from the command line. If the command line gives neither a status nor a failure,
+/// assumes a 503, or for a gRPC call the status `unavailable`. Fields in `headers` that only responses have
+/// (Retry-After, x-should-retry ...) go to the assumed response, if there is one. All other fields go to the
+/// request. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
 /// Returns the words that `--failure` accepts, joined by `separator`. They are the same as those of

@@ -10,13 +10,13 @@
 
 #include "config/clear_text.hpp"
 #include "config/keys/keys.hpp"
-#include "proxy/cli/commands/admin_address.hpp"
 #include "proxy/cli/commands/assumption.hpp"
 #include "proxy/cli/commands/before_dialling.hpp"
 #include "proxy/cli/commands/commands.hpp"
+#include "proxy/cli/commands/explain_basis.hpp"
 #include "proxy/cli/commands/explain_history.hpp"
+#include "proxy/cli/commands/explained_call.hpp"
 #include "proxy/cli/startup/configuration.hpp"
-#include "proxy/cli/startup/running.hpp"
 #include "proxy/cli/startup/shortcut_options.hpp"
 #include "proxy/forward/request/facts.hpp"
 #include "proxy/forward/request/outgoing_fields.hpp"
@@ -27,12 +27,10 @@
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/connection_auth.hpp"
+#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/http/message/intake.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/retry_hints/download.hpp"
-#include "proxy/server/admin/ask_admin.hpp"
-#include "proxy/server/admin/ask_control.hpp"
-#include "proxy/server/admin/control_path.hpp"
 #include "proxy/tools/explain/explain_report.hpp"
 #include "proxy/tools/explain/explain_report_json.hpp"
 
@@ -44,13 +42,10 @@ namespace ascii = http::ascii;
 struct Arguments {
   std::string method;
   std::string url;
-  std::string file;
   std::string body_file;
   std::string format = "text";
   std::string request_id;
-  std::string admin;
-  std::string control;
-  std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
+  BasisArguments basis;
   std::vector<std::string> headers;
   bool http2 = false;
   AssumptionArguments assumption;
@@ -111,6 +106,10 @@ void parse_head(const Arguments& given, const config::Limits& limits, Asked& ask
   const http::Parsed parsed = http::parse_request(asked.text, head_limits, asked.head);
   if (const auto* cause = std::get_if<http::Rejection>(&parsed)) throw BadUse(refusal(*cause));
   if (asked.head.bytes != asked.text.size()) throw BadUse("a header has a line break");
+  asked.head.over_http2 = given.http2;
+  asked.view.is_call = http::is_grpc_call(asked.head);
+  if (!given.assumption.call.name.empty() && !asked.view.is_call)
+    throw BadUse("the Content-Type of a gRPC call is application/grpc: leave out this --header");
 }
 
 void go_to(const http::Target& target, policy::RequestView& view) {
@@ -204,6 +203,8 @@ tools::Question question_of(const Asked& asked, const policy::RoutePolicy& polic
   question.facts.no_store = http::is_no_store(asked.head);
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
+  if (asked.view.is_call) question.facts.call_deadline = call_deadline(asked.head);
+  question.late_status = assumed.late_status;
   question.download = http::read_download_request(asked.head, asked.view.query);
   question.bound = http::authenticates_connection(asked.head);
   question.outcome = assumed.outcome;
@@ -217,7 +218,7 @@ tools::Question question_of(const Asked& asked, const policy::RoutePolicy& polic
 // Throws BadUse if a stream is assumed, although the request is not sent over HTTP/2.
 void demand_http2(const tools::ExplainReport& report) {
   if (report.explanation.http2) return;
-  if (report.route().policy.http2 == policy::UseHttp2::never)
+  if (report.route_policy().http2 == policy::UseHttp2::never)
     throw BadUse("the route " + report.route().name +
                  " has http2: never, so its requests use no HTTP/2 stream; leave out --reset and --goaway");
   throw BadUse(
@@ -228,6 +229,11 @@ void demand_http2(const tools::ExplainReport& report) {
 constexpr const char* http1_note =
     "After http_1_1_required, requests to this upstream are sent over HTTP/1.1 for 10 minutes, so a second "
     "attempt cannot fail in this way.";
+
+constexpr const char* call_over_http1_note =
+    "The route has http2: never, so the call is sent over HTTP/1.1. A gRPC server needs HTTP/2: give the "
+    "route "
+    "http2: auto.";
 
 constexpr const char* upgrade_note =
     "The request offers an upgrade. Any response other than 101 declines it; if a download of such a "
@@ -254,53 +260,22 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
-/// The configuration on which the explanation is based.
-struct Basis {
-  config::Loaded loaded;
-  std::string file;
-  std::string words;
-  bool is_running = false;
-};
-
-Basis basis_of(RunningConfiguration running) {
-  return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
-}
-
-/// Returns the configuration of the running proxy at the default admin addresses, or at the addresses that
-/// environment variables name. If no proxy responds there, returns the built-in defaults.
-Basis default_basis(const Arguments& given) {
-  Basis built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
-  if (!built_in.loaded.settings) return built_in;
-  const config::Admin& admin = built_in.loaded.settings->admin;
-  const std::vector<config::GivenValue>& named = built_in.loaded.given;
-  const bool is_without = std::any_of(named.begin(), named.end(), [](const config::GivenValue& value) {
-    return value.path == "admin.control" && value.text == "none";
-  });
-  const std::string control = admin.control.value_or(server::usual_control_path);
-  if (!is_without && server::try_control(control) == 0) {
-    if (auto running = ask_running(control, *given.flags); running.fault.empty())
-      return basis_of(std::move(running));
+// Makes the request of the gRPC call that --grpc names: a POST over HTTP/2 to the path of its method.
+void take_call(Arguments& given) {
+  const CallArguments& call = given.assumption.call;
+  if (!given.url.empty())
+    throw BadUse("--grpc names a POST: leave out the method " + given.method + ", and write only the URL");
+  const auto split = http::split_absolute(given.method);
+  if (const auto* cause = std::get_if<http::Rejection>(&split); cause != nullptr && !given.method.empty())
+    throw BadUse(given.method + ": " + refusal(*cause) + meant_url(given.method));
+  CalledMethod called = called_method(call, given.method);
+  given.url = std::move(called.url);
+  given.method = "POST";
+  given.http2 = true;
+  for (std::string& field : called.fields) {
+    const std::string_view name = std::string_view(field).substr(0, field.find(':'));
+    if (!names(given.headers, name)) given.headers.push_back(std::move(field));
   }
-  if (admin.bind.is_off()) return built_in;
-  const server::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
-  auto running = ask_running(at, *given.flags);
-  if (running.fault.empty()) return basis_of(std::move(running));
-  built_in.words += " (no reprise responds at " + server::authority_of(at) + ")";
-  return built_in;
-}
-
-/// Returns the configuration on which to base the explanation. If the proxy named on the command line does
-/// not report its configuration, prints why, sets the exit `code`, and returns nothing.
-std::optional<Basis> find_basis(const Arguments& given, int& code) {
-  if (!given.file.empty()) return Basis{read_configuration(given.file, *given.flags), given.file, {}};
-  if (given.admin.empty() && given.control.empty()) return default_basis(given);
-  const auto at = given.control.empty() ? admin_address(given.admin, {}, code) : std::nullopt;
-  if (given.control.empty() && !at) return std::nullopt;
-  auto running = at ? ask_running(*at, *given.flags) : ask_running(given.control, *given.flags);
-  if (running.fault.empty()) return basis_of(std::move(running));
-  std::fprintf(stderr, "reprise explain: %s\n", running.fault.c_str());
-  code = exit_runtime;
-  return std::nullopt;
 }
 
 // Throws BadUse if the command line does not name a request.
@@ -337,6 +312,7 @@ void add_notes(const config::Settings& settings, const std::string& method, cons
   if (std::string warning = warning_of_method(method); !warning.empty()) notes.push_back(std::move(warning));
   if (assumed.stream_end && assumed.stream_end->code == policy::Http2Code::http_1_1_required)
     notes.emplace_back(http1_note);
+  if (asked.view.is_call && policy.http2 == policy::UseHttp2::never) notes.emplace_back(call_over_http1_note);
   if (!assumed.junk_hint.empty()) notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
     notes.push_back("reprise connects to the upstream over TLS, on port " +
@@ -355,16 +331,17 @@ void add_notes_of_held_bodies(const std::vector<std::string>& fitted, std::vecto
 
 int explain(Arguments given) {
   if (!given.request_id.empty())
-    return explain_history(given.request_id, given.admin, given.file, given.format);
+    return explain_history(given.request_id, given.basis.admin, given.basis.file, given.format);
+  if (!given.assumption.call.name.empty()) take_call(given);
   demand_a_request(given);
   int code = exit_ok;
-  std::optional<Basis> basis = find_basis(given, code);
+  std::optional<Basis> basis = find_basis(given.basis, code);
   if (!basis) return code;
   config::Loaded& loaded = basis->loaded;
   // A running proxy has already lowered these settings to the limits of its process and printed the warnings.
   // Only settings that come from a file or the defaults must still be lowered.
   std::vector<std::string> fitted;
-  if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.file);
+  if (!basis->is_running) fitted = fit_to(server::read_limits(), loaded, given.basis.file);
   if (!basis->is_running || !loaded.settings) print_problems(loaded, basis->file);
   if (!loaded.settings) return exit_code_of(loaded.problems);
   const bool tunnel = given.method == "CONNECT";
@@ -386,7 +363,7 @@ int explain(Arguments given) {
   report.assumed = assumed.words;
   report.https = asked.https_words;
   report.notes = asked.notes;
-  const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
+  const policy::RoutePolicy& policy = routes.policy_for(routes.find(asked.view), asked.view);
   apply_stream_end(policy, assumed);
   apply_predicates(policy, assumed);
   if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
@@ -447,22 +424,25 @@ void add_assumption(CLI::App& command, AssumptionArguments& assumption) {
 void add_explain(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("explain", "explain how a request would be handled, and why");
   const auto given = std::make_shared<Arguments>();
-  CLI::Option* method = command->add_option("method", given->method, "method, such as GET or POST");
+  CLI::Option* method =
+      command->add_option("method", given->method, "method, such as GET or POST; left out with --grpc");
   command->add_option("url", given->url, "absolute URL; for CONNECT, host:port");
+  CLI::Option* const call = add_call_options(*command, given->assumption.call);
   CLI::Option* id = command
                         ->add_option("--request-id", given->request_id,
                                      "explain a finished request: the id from its log line, or the "
                                      "X-Request-Id that its client sent")
-                        ->excludes(method);
+                        ->excludes(method)
+                        ->excludes(call);
   CLI::Option* admin =
-      command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener");
-  command->add_option("--control", given->control, "control socket of the running proxy")
+      command->add_option("--admin", given->basis.admin, "HOST:PORT of the running proxy's admin listener");
+  command->add_option("--control", given->basis.control, "control socket of the running proxy")
       ->excludes(admin)
       ->excludes(id);
   command->add_option(
-      "-c,--config", given->file,
+      "-c,--config", given->basis.file,
       "configuration file (default: that of the running proxy, otherwise the built-in defaults)");
-  add_shortcuts(*command, ShortcutsOf::routes, given->flags);
+  add_shortcuts(*command, ShortcutsOf::routes, given->basis.flags);
   command->add_option("--header", given->headers, "'Name: value' field of the request; repeatable")
       ->allow_extra_args(false);
   command->add_option("--body", given->body_file, "file with the request body");

@@ -61,6 +61,9 @@ std::string for_not_idempotent(const Explanation& explanation, const Idempotency
     case IdempotencyRule::Kind::by_method:
     case IdempotencyRule::Kind::always: break;
   }
+  if (!explanation.call.empty())
+    return "If a second execution of this method does no harm, give a route with `match: {grpc: [" +
+           explanation.call + "]}` the rule `idempotent: always`.";
   return "If the upstream recognizes a repeated request by a key, give the route `idempotent: {any: "
          "[{header: Idempotency-Key}]}` and send that header.";
 }
@@ -80,8 +83,13 @@ std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
   return "List `" + word + "` under `retry.on` of the route.";
 }
 
-std::string for_deadline(const Outcome& outcome, const RetryPolicy& retry) {
-  const auto* failed = std::get_if<Failed>(&outcome);
+constexpr std::string_view for_deadline_of_call =
+    "Let the client give the call more time (its `grpc-timeout`)";
+
+std::string for_deadline(const Explanation& explanation, const RetryPolicy& retry) {
+  if (explanation.deadline_of_call)
+    return std::string(for_deadline_of_call) + ", or shorten the `backoff` of the route.";
+  const auto* failed = std::get_if<Failed>(&explanation.outcome);
   if (failed != nullptr && failed->cause == Cause::response_timeout && !retry.attempt_timeout)
     return "Give the route an `attempt_timeout` well below its `deadline`.";
   return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
@@ -93,14 +101,21 @@ std::string for_later(const Explanation& explanation, const RetryPolicy& retry) 
     return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait only "
            "for the backoff with `retry_after: {honour: false}`.";
   }
-  return "Raise `retry.deadline` until the pause fits, or wait only for the backoff with `retry_after: "
+  const std::string how = explanation.deadline_of_call ? std::string(for_deadline_of_call)
+                                                       : "Raise `retry.deadline` until the pause fits";
+  return how +
+         ", or wait only for the backoff with `retry_after: "
          "{honour: false}`.";
 }
 
 constexpr std::string_view for_budget = "Raise `budget.floor` or `budget.ratio` of the route.";
 constexpr std::string_view for_signature = "Use a signature that is valid for longer, or shorten `backoff`.";
 
+constexpr std::string_view for_started_call =
+    "No key changes this: a call is never retried after the first message of its response.";
+
 std::string for_broken(const Explanation& explanation, const RoutePolicy& policy) {
+  if (!explanation.call.empty()) return std::string(for_started_call);
   if (explanation.not_resumed == Reason::budget_spent) return std::string(for_budget);
   if (explanation.not_resumed == Reason::signature_expired) return std::string(for_signature);
   if (explanation.resumes)
@@ -160,13 +175,14 @@ bool is_not_http2(const Outcome& outcome) {
 std::string advice_alone(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   switch (reason) {
     case Reason::success:
+      if (explanation.late_status) return std::string(for_started_call);
       return "Nothing is wrong. To retry such a response, list its status under `retry.on`.";
     case Reason::not_retryable: return for_not_listed(explanation.outcome, policy.retry);
     case Reason::not_idempotent:
       return for_refusal(explanation.outcome) + for_not_idempotent(explanation, policy.idempotent);
     case Reason::not_replayable: return for_not_replayable(explanation, policy);
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
-    case Reason::deadline_too_near: return for_deadline(explanation.outcome, policy.retry);
+    case Reason::deadline_too_near: return for_deadline(explanation, policy.retry);
     case Reason::budget_spent: return std::string(for_budget);
     case Reason::upstream_said_later: return for_later(explanation, policy.retry);
     case Reason::upstream_said_no: return "No key changes this: the upstream asks not to retry.";
@@ -201,7 +217,10 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
 }  // namespace
 
 std::string retry_word(const Outcome& outcome) {
-  if (const auto* responded = std::get_if<Responded>(&outcome)) return std::to_string(responded->status);
+  if (const auto* responded = std::get_if<Responded>(&outcome)) {
+    if (responded->status != 200 || !is_failed_call(*responded)) return std::to_string(responded->status);
+    return std::string(call_word_prefix).append(word(*responded->grpc));
+  }
   // Finds the first word of `retry.on` that covers the failure.
   for (const FailureWord& word : failure_words) {
     RetryOn on;

@@ -9,6 +9,7 @@
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/policy/decision/gates.hpp"
 #include "proxy/tools/explain/advice.hpp"
+#include "proxy/tools/explain/call_words.hpp"
 #include "proxy/tools/explain/page.hpp"
 
 namespace reprise::tools {
@@ -26,7 +27,7 @@ std::string quoted(const policy::Condition& condition) { return "`" + policy::de
 std::string judged(const ExplainReport& report) {
   if (report.question.tunnel) return "yes: a tunnel carries no bytes before it is established";
   const policy::Judgement& judgement = report.explanation.judgement;
-  const std::string rule = policy::describe(report.route().policy.idempotent);
+  const std::string rule = policy::describe(report.route_policy().idempotent);
   std::string text = report.explanation.facts.idempotent == policy::Idempotency::yes ? "yes" : "no";
   if (judgement.verdict == policy::Idempotency::undecided) {
     return text + ": the body cannot be searched for " + quoted(*judgement.because) + " (" + rule + ")";
@@ -52,7 +53,7 @@ std::string first_verdict(const ExplainReport& report) {
 void list_passed_over(const ExplainReport& report, TextPage& page) {
   constexpr std::size_t most_names = 8;
   for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
-                         Mismatch::header}) {
+                         Mismatch::header, Mismatch::grpc}) {
     std::string names;
     std::size_t count = 0;
     for (const PassedOver& passed : report.explanation.passed_over) {
@@ -78,11 +79,12 @@ void list_waits(const Explanation& explanation, TextPage& page) {
 // Describes the deadline. Also says when the last attempt would end if the waits were as long as possible,
 // and how much time would then be left.
 std::string deadline_text(const ExplainReport& report) {
-  const auto& deadline = report.route().policy.retry.deadline;
+  const auto& deadline = report.explanation.deadline;
   if (!deadline) return "none";
   const Course& course = report.explanation.highest;
-  std::string text = fmt::format("{} from the request head; attempt {} ends at {} at the latest",
-                                 span(*deadline), course.last.number, span(course.last_ended));
+  std::string text =
+      fmt::format("{} from the request head{}; attempt {} ends at {} at the latest", span(*deadline),
+                  deadline_owner(report), course.last.number, span(course.last_ended));
   const Duration left = *deadline - course.last_ended;
   const Duration wait = course.last_verdict.delay;
   const std::string late =
@@ -98,7 +100,7 @@ std::string deadline_text(const ExplainReport& report) {
 }
 
 std::string pause_text(const ExplainReport& report, Duration asked) {
-  const policy::RetryPolicy& retry = report.route().policy.retry;
+  const policy::RetryPolicy& retry = report.route_policy().retry;
   std::string text = fmt::format("the upstream asks for {}, the route allows {} (retry_after.maximum)",
                                  span(asked), span(retry.retry_after.maximum));
   if (!retry.retry_after.honour)
@@ -116,7 +118,7 @@ std::string ending(const Course& course) {
 void list_resume(const ExplainReport& report, TextPage& page) {
   const Explanation& explanation = report.explanation;
   if (!explanation.resumes) return;
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   page.line("resume",
             fmt::format(
                 "if the response has {}, a known length and no content coding, a broken download is resumed:",
@@ -143,13 +145,13 @@ void list_hint(const ExplainReport& report, TextPage& page) {
 }
 
 std::string budget_text(const ExplainReport& report) {
-  if (!policy::host_parts(report.route().policy).budget) return "off";
+  if (!policy::host_parts(report.route_policy()).budget) return "off";
   return fmt::format("{} retries left, if no other requests go to this upstream",
                      std::floor(report.explanation.lowest.first_budget_left));
 }
 
 std::string hedge_text(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   const auto& after = policy.hedge->after;
   const std::string when = after ? span(*after) + " without a response head"
                                  : "the route's p95 without a response head (once there are 20 responses)";
@@ -161,11 +163,11 @@ std::string hedge_text(const ExplainReport& report) {
 
 bool is_repeatable(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
-  return policy::is_repeatable(explanation.facts, report.route().policy, explanation.held);
+  return policy::is_repeatable(explanation.facts, report.route_policy(), explanation.held);
 }
 
 std::string replay(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   const policy::Facts& facts = report.explanation.facts;
   const bool repeats = facts.idempotent == policy::Idempotency::yes || report.explanation.http2 ||
                        policy::repeats_after_refusal(policy);
@@ -183,23 +185,25 @@ std::string replay(const ExplainReport& report) {
 }
 
 std::string connecting(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   std::string text =
       fmt::format("{} to connect to one address, {} for all of them", duration_text(policy.connect_timeout),
                   duration_text(2 * policy.connect_timeout));
-  if (policy.retry.deadline) text += "; resolving, connecting and TLS end at the deadline";
+  if (report.explanation.deadline) text += "; resolving, connecting and TLS end at the deadline";
   return text;
 }
 
 std::string responding(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   if (is_repeatable(report) && policy.retry.attempt_timeout) {
     return fmt::format("{} from the last request byte to the response head (attempt_timeout){}",
                        duration_text(*policy.retry.attempt_timeout),
-                       policy.retry.deadline ? ", or the deadline" : "");
+                       report.explanation.deadline ? ", or the deadline" : "");
   }
   const std::string_view why =
       policy.retry.attempt_timeout ? ": attempt_timeout does not end an attempt that cannot be repeated" : "";
+  if (policy.response_timeout == policy::no_limit && !report.explanation.call.empty())
+    return "as long as the upstream takes (only timeouts that the route itself sets apply to calls)";
   if (policy.response_timeout == policy::no_limit)
     return fmt::format("as long as the upstream takes (response_timeout: none){}", why);
   return fmt::format("{} from the last request byte to the response head (response_timeout){}",
@@ -209,7 +213,7 @@ std::string responding(const ExplainReport& report) {
 // Describes the keys `http2` and `refused_stream` of the route. Empty if the route has the default and the
 // request uses HTTP/1.
 std::string http2(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   if (policy.http2 == policy::UseHttp2::never) return "never: the request is sent over HTTP/1.1";
   const bool is_always = policy.http2 == policy::UseHttp2::always;
   if (!report.explanation.http2) {
@@ -262,30 +266,34 @@ std::string client_gets(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
   const Course& course = explanation.highest;
   if (course.endless) return "nothing yet";
+  const auto* fail = std::get_if<policy::Fail>(&course.end);
+  if (fail == nullptr && !explanation.call.empty()) return call_gets(report);
   if (explanation.resumes)
     return "the whole response if it is resumed; otherwise the part that arrived, and then the end of the "
            "connection";
   if (std::holds_alternative<policy::Cut>(course.end))
     return "the part of the response that arrived, and then the end of the connection";
-  const auto* fail = std::get_if<policy::Fail>(&course.end);
   if (fail == nullptr)
     return fmt::format("the upstream's last response, {}, unchanged",
                        std::get<policy::Responded>(explanation.outcome).status);
   if (fail->close) return "no response: the client's connection is closed, as the upstream's was (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
-  std::string text = fmt::format("{} from reprise", status);
-  if (report.route().policy.response_headers != policy::ResponseHeaders::none)
+  std::string text =
+      explanation.call.empty() ? std::to_string(status) : failed_call_gets(explanation, course);
+  text += " from reprise";
+  if (report.route_policy().response_headers != policy::ResponseHeaders::none)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
   policy::Facts if_intercepted = explanation.facts;
   if_intercepted.unaware_client = true;
-  if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route().policy))
+  if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route_policy()))
     text += "; for a transparent or intercepted client, the connection is closed instead (on_broken)";
   return text;
 }
 
 std::vector<std::string> held_back(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   const policy::Outcome& outcome = report.explanation.outcome;
+  if (!report.explanation.call.empty()) return held_of_call(report);
   if (!policy.hold || report.question.tunnel) return {};
   const auto* responded = std::get_if<policy::Responded>(&outcome);
   const bool applies = responded != nullptr ? policy::hold_for(policy, *responded) != nullptr
@@ -311,12 +319,13 @@ std::vector<std::string> held_back(const ExplainReport& report) {
 }
 
 std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
-  const policy::RoutePolicy& policy = report.route().policy;
+  const policy::RoutePolicy& policy = report.route_policy();
   std::vector<ReportedLimit> limits;
   if (!report.question.tunnel) limits.push_back({"replay", replay(report)});
   limits.push_back({"connect", connecting(report)});
   if (!report.question.tunnel) {
     limits.push_back({"response", responding(report)});
+    if (report.explanation.facts.call_deadline) limits.push_back({"time left", std::string(time_left)});
     if (std::string text = http2(report); !text.empty()) limits.push_back({"http2", std::move(text)});
     limits.push_back({"connection", connection(report)});
   }
@@ -332,7 +341,7 @@ std::vector<std::string> advices(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
   std::vector<std::string> list;
   for (const Course* course : {&explanation.lowest, &explanation.highest}) {
-    std::string text = advice(course->last_verdict.reason, explanation, report.route().policy);
+    std::string text = advice(course->last_verdict.reason, explanation, report.route_policy());
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
   }
   return list;
@@ -345,6 +354,7 @@ std::string to_text(const ExplainReport& report) {
   for (const std::string& text : report.https) page.line("https", text);
   if (!report.settings.empty()) page.line("settings", report.settings);
   page.line("request", report.method + " " + report.url);
+  if (!explanation.call.empty()) page.line("gRPC call", explanation.call);
   page.line("assumed", report.assumed);
   page.line("route", fmt::format("{} ({})", route.name, place_of(route, report.file)));
   list_passed_over(report, page);

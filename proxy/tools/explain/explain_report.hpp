@@ -26,6 +26,10 @@ struct ExplainReport {
   Explanation explanation;
 
   const policy::Route& route() const { return (*routes)[explanation.route]; }
+  /// Returns the policy of the route for this request: gRPC calls have other time limits.
+  const policy::RoutePolicy& route_policy() const {
+    return routes->policy_for(explanation.route, question.request);
+  }
 };
 
 /// Returns the explanation in about twenty lines. The first column is the topic of the line.

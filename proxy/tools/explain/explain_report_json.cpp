@@ -1,5 +1,6 @@
 #include "proxy/tools/explain/explain_report_json.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "proxy/policy/decision/gates.hpp"
@@ -22,7 +23,7 @@ json::object judgement(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
   const policy::Condition* const because = explanation.judgement.because;
   return {{"verdict", explanation.facts.idempotent == policy::Idempotency::yes},
-          {"rule", policy::describe(report.route().policy.idempotent)},
+          {"rule", policy::describe(report.route_policy().idempotent)},
           {"because", because == nullptr ? json::value() : json::value(policy::describe(*because))}};
 }
 
@@ -54,7 +55,7 @@ json::array waits(const Explanation& explanation) {
 }
 
 json::object hedge(const ExplainReport& report) {
-  const auto& after = report.route().policy.hedge->after;
+  const auto& after = report.route_policy().hedge->after;
   return {{"after_ms", after ? json::value(in_milliseconds(*after)) : json::value("p95")},
           {"reason", policy::word(*report.explanation.hedge)}};
 }
@@ -63,6 +64,15 @@ json::object limits(const ExplainReport& report) {
   json::object all;
   for (const ReportedLimit& limit : limits_of(report)) all[limit.name] = limit.text;
   return all;
+}
+
+json::object call_of(const Explanation& explanation) {
+  const std::size_t slash = std::min(explanation.call.find('/'), explanation.call.size());
+  return {{"service", explanation.call.substr(0, slash)},
+          {"method", explanation.call.substr(std::min(slash + 1, explanation.call.size()))},
+          {"deadline_of", !explanation.deadline          ? json::value()
+                          : explanation.deadline_of_call ? json::value("call")
+                                                         : json::value("route")}};
 }
 
 }  // namespace
@@ -75,6 +85,7 @@ std::string to_json(const ExplainReport& report) {
   out["method"] = report.method;
   out["url"] = report.url;
   out["settings"] = report.settings.empty() ? report.file : report.settings;
+  if (!explanation.call.empty()) out["grpc"] = call_of(explanation);
   out["assumed"] = report.assumed;
   out["route"] = {{"name", route.name}, {"place", place_of(route, report.file)}};
   out["passed_over"] = passed_over(report);
@@ -82,9 +93,9 @@ std::string to_json(const ExplainReport& report) {
   out["attempt"] = explanation.lowest.first.number;
   out["waits"] = waits(explanation);
   out["waits_left_out"] = explanation.waits_left_out;
-  out["deadline_ms"] = telemetry::milliseconds_or_null(route.policy.retry.deadline);
+  out["deadline_ms"] = telemetry::milliseconds_or_null(explanation.deadline);
   out["budget_left"] = nullptr;
-  if (policy::host_parts(route.policy).budget)
+  if (policy::host_parts(report.route_policy()).budget)
     out["budget_left"] = static_cast<std::uint64_t>(explanation.lowest.first_budget_left);
   if (explanation.hedge) out["hedge"] = hedge(report);
   out["limits"] = limits(report);
@@ -92,7 +103,7 @@ std::string to_json(const ExplainReport& report) {
   out["courses"] = {{"shortest_waits", course(explanation.lowest)},
                     {"longest_waits", course(explanation.highest)}};
   out["resumes"] = explanation.resumes;
-  if (explanation.resumes) out["resume_validators"] = list_of(route.policy.resume.validators);
+  if (explanation.resumes) out["resume_validators"] = list_of(report.route_policy().resume.validators);
   out["client_gets"] = client_gets(report);
   out["to_change"] = list_of(advices(report));
   out["notes"] = list_of(report.notes);

@@ -15,12 +15,16 @@ using namespace policy;
 
 // Returns true if the assumed outcome is a response body that breaks after a part of it was sent to the
 // client. Returns false if the route holds bytes back, because the body is then assumed to break within the
-// held bytes.
-bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
-  const auto* failed = std::get_if<Failed>(&outcome);
+// held bytes. The first message of a gRPC call is never held.
+bool breaks_after_release(const Question& question, const RoutePolicy& policy) {
+  const auto* failed = std::get_if<Failed>(&question.outcome);
   const HoldPolicy* const hold = hold_for(policy, Responded{200, {}});
-  const bool holds = hold != nullptr && hold->bytes > 0;
+  const bool holds = hold != nullptr && hold->bytes > 0 && !question.request.is_call;
   return failed != nullptr && failed->stage == Stage::body && !holds;
+}
+
+std::string without_slash(std::string_view path) {
+  return std::string(path.starts_with('/') ? path.substr(1) : path);
 }
 
 Course course_of(const Rehearsed& done) {
@@ -68,7 +72,7 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
 // 200, because the head was good. If no response arrives, the route's settings decide which timer ends the
 // attempt.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
-  if (breaks_after_release(question.outcome, policy)) return Responded{200, {}};
+  if (breaks_after_release(question, policy)) return Responded{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
   const HeadLimit limit = head_limit(policy, is_repeatable(facts, policy, held), head_at, std::nullopt);
   return Failed{std::get<Failed>(question.outcome).stage, limit.cause};
@@ -89,10 +93,12 @@ std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assume
   untimed_policy.retry.deadline.reset();
   Assumed untimed = assumed;
   untimed.facts.signed_until.reset();
+  untimed.facts.call_deadline.reset();
   const std::vector<RehearsedStep> low = rehearse(policy, assumed, low_dice, nullptr, count).steps;
   const std::vector<RehearsedStep> high = rehearse(untimed_policy, untimed, high_dice, nullptr, count).steps;
   Instant horizon = assumed.facts.signed_until.value_or(Instant::max());
   if (policy.retry.deadline) horizon = std::min(horizon, head_at + *policy.retry.deadline);
+  horizon = std::min(horizon, assumed.facts.call_deadline.value_or(Instant::max()));
   std::vector<PlannedWait> waits;
   for (std::size_t i = 0; i < count; ++i) {
     const Duration highest = std::min(high[i].verdict.delay, horizon - low[i].ended);
@@ -131,11 +137,19 @@ Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& 
 Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& explanation) {
   Assumed assumed{explanation.facts, explanation.outcome, question.first, std::nullopt};
   assumed.first.replayable = explanation.held;
-  if (is_broken_response(explanation.outcome) || breaks_after_release(question.outcome, policy)) {
+  if (is_broken_response(explanation.outcome) || breaks_after_release(question, policy)) {
     assumed.breaks = Break{std::get<Failed>(question.outcome).cause};
     assumed.breaks->signed_until = question.signature_end;
   }
   return assumed;
+}
+
+// Finds the deadline of the retries: the route's, or the call's own if that is not later (row M87).
+void find_deadline(const RoutePolicy& policy, Explanation& explanation) {
+  explanation.deadline = policy.retry.deadline;
+  const auto own = explanation.facts.call_deadline;
+  explanation.deadline_of_call = own && (!policy.retry.deadline || *own - head_at <= *policy.retry.deadline);
+  if (explanation.deadline_of_call) explanation.deadline = *own - head_at;
 }
 
 void find_resume(const Question& question, const RoutePolicy& policy, Assumed assumed,
@@ -155,9 +169,12 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   Explanation explanation;
   explanation.route = routes.find(question.request);
   explanation.passed_over = passed_over(routes, question.request, explanation.route);
-  const RoutePolicy& policy = routes[explanation.route].policy;
+  const RoutePolicy& policy = routes.policy_for(explanation.route, question.request);
+  if (question.request.is_call) explanation.call = without_slash(question.request.path);
+  explanation.late_status = question.late_status.has_value();
   explanation.judgement = judge_question(question, policy);
   explanation.facts = question.facts;
+  find_deadline(policy, explanation);
   explanation.bound = question.bound;
   explanation.http2 =
       !question.tunnel && policy::uses_http2(question.facts, policy, question.bound, question.http2);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "proxy/policy/decision/decide.hpp"
@@ -43,6 +44,9 @@ struct Question {
   /// response has status 200 and its body breaks. If the route holds bytes back, the body breaks within these
   /// bytes.
   policy::Outcome outcome = policy::Responded{503, {}};
+  /// Status with which a gRPC call ends after its first message. `outcome` is then the response head, a 200.
+  /// Absent if the call ends earlier.
+  std::optional<policy::GrpcStatus> late_status;
   /// The first attempt that is explained. Earlier attempts are assumed to have failed at once, each followed
   /// by its backoff. explain() computes `wait` of this attempt from these backoffs.
   policy::Attempt first;
@@ -81,6 +85,11 @@ struct Course {
 struct Explanation {
   std::size_t route = 0;
   std::vector<PassedOver> passed_over;
+  std::string call;          ///< SERVICE/METHOD of a gRPC call; empty for any other request
+  bool late_status = false;  ///< the call ends with a status after its first message
+  /// The earlier of the route's deadline and the call's own deadline, counted from the request head.
+  std::optional<policy::Duration> deadline;
+  bool deadline_of_call = false;  ///< `deadline` is the call's own
   policy::Judgement judgement;  ///< verdict of the idempotency rule; refers to a condition in the route table
   bool held = true;             ///< the request body can be sent again
   bool over_total = false;  ///< the body is not held, and exceeds limits.replay_memory or limits.replay_disk
