@@ -187,6 +187,33 @@ def test_simulate_reports_an_unwritable_output_file():
         assert "No space left" in err, err
 
 
+CALLS = ("--mix", "GRPC shop.Catalog/GetItem 100%", "--outage", "1s+1s:grpc-unavailable", "--duration", "5s")
+
+
+def test_M111_simulate_compares_with_the_service_config_of_a_grpc_client():
+    config = {"methodConfig": [{"name": [{"service": "shop.Catalog"}],
+                                "retryPolicy": {"maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+                                                "retryableStatusCodes": ["UNAVAILABLE"]}}],
+              "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}
+    with written(json.dumps(config)) as file:
+        code, out, err = simulate(*CALLS, "--service-config", file, "--policy", "none,config", "--format", "json")
+        equal((code, err), (0, ""))
+        report = json.loads(out)
+        equal([policy["policy"] for policy in report["policies"]], ["no retry", "as configured", "service config"])
+        once, _, client = report["policies"]
+        assert client["attempts"] > once["attempts"] and client["succeeded"] > once["succeeded"], report["policies"]
+        assert "10 tokens" in report["premises"]["all retries"] and "20% of the requests" in report["premises"]["all retries"], report["premises"]
+        code, out, err = simulate("--service-config", file)
+        equal((code, out), (2, ""))
+        assert "applies only to gRPC calls, and the mix has none: add --mix" in err, err
+    for text, said in (("{", ":1:2: error: this is not JSON"), ('{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 1}}]}',
+                       ": error: methodConfig[0].retryPolicy.maxAttempts is out of range: write a whole number from 2 to 5")):
+        with written(text) as file:
+            code, out, err = simulate(*CALLS, "--service-config", file)
+        equal((code, out), (78, ""), text)
+        assert said in err and err.count("\n") == 1, err
+
+
 def test_simulate_shows_results_for_a_configuration_file_given_as_a_policy():
     code, out, err = simulate("--policy", "config,config/examples/legacy-daemon.yaml", "--duration", "20s")
     equal((code, err), (0, ""))

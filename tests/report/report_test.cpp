@@ -153,5 +153,24 @@ TEST(Charts, chart_scales_end_at_a_round_number_and_curves_stay_inside_the_chart
   EXPECT_EQ(std::count(drawn.begin(), drawn.end(), 'Z'), 2);
 }
 
+TEST(Report, M111_throttling_of_a_service_config_is_shown_beside_the_budget) {
+  Report report = two_policies();
+  report.client = ComparedClient{"c.json",
+                                 {"a.B/*: each call is sent once", "*/*: at most 2 attempts"},
+                                 "10 tokens",
+                                 policy::BudgetPolicy{}};
+  const std::string text = to_text(report, {false, false});
+  EXPECT_TRUE(has(text, "service config c.json: a.B/*: each call is sent once; */*: at most 2 attempts\n"))
+      << text;
+  EXPECT_TRUE(has(
+      text,
+      "all retries    service config: 10 tokens (retryThrottling; not simulated); configuration: 20% of the "
+      "requests within 10s, and 10/s more (budget)\n"))
+      << text;
+  report.client->throttling.clear();
+  report.client->budget.reset();
+  EXPECT_TRUE(has(to_json(report), "no limit (no retryThrottling); configuration: no limit (budget: off)"));
+}
+
 }  // namespace
 }  // namespace reprise::tools

@@ -83,6 +83,34 @@ TEST(ModelKeys, simulated_error_is_a_status_or_a_network_failure) {
   EXPECT_EQ(std::get<policy::Responded>(with("error", "1%:429").errors.at(0).trouble.outcome).status, 429);
 }
 
+TEST(ModelKeys, M111_request_mix_may_have_grpc_calls) {
+  const RequestKind kind = with("mix", "GRPC shop.Catalog/GetItem x-key:7 25%").mix.at(0);
+  EXPECT_TRUE(kind.call);
+  EXPECT_EQ(kind.method, "POST");
+  EXPECT_EQ(kind.path, "/shop.Catalog/GetItem");
+  EXPECT_EQ(kind.fields.size(), 2U);
+  const RequestKind at_host = with("mix", "GRPC http://a.example:50051/shop.Catalog/GetItem 1").mix.at(0);
+  EXPECT_EQ(at_host.path, kind.path);
+  EXPECT_EQ(at_host.port, 50051);
+  for (const char* bad : {"GRPC 1", "GRPC GetItem 1", "GRPC shop.Catalog/* 1", "GRPC http://a.example 1"})
+    EXPECT_NE(complaint("mix", bad).find("names no method of gRPC"), std::string::npos) << bad;
+}
+
+TEST(ModelKeys, M111_troubles_may_be_statuses_of_grpc) {
+  Model model = with("error", "1%:grpc-unavailable");
+  const auto& responded = std::get<policy::Responded>(model.errors.at(0).trouble.outcome);
+  EXPECT_EQ(responded.status, 200);
+  EXPECT_EQ(responded.grpc, policy::GrpcStatus::unavailable);
+  EXPECT_NE(complaint("error", "1%:grpc-ok").find("write one of grpc-cancelled, "), std::string::npos);
+  EXPECT_NE(complaint("outage", "1s+1s:grpc-broken").find("is not a failure of a gRPC call"),
+            std::string::npos);
+
+  ASSERT_TRUE(contradiction(model)) << "a GET cannot end with a status of gRPC";
+  EXPECT_EQ(contradiction(model)->key, "error");
+  model.mix = with("mix", "GRPC shop.Catalog/GetItem 100%").mix;
+  EXPECT_FALSE(contradiction(model));
+}
+
 TEST(ModelKeys, request_mix_has_method_url_and_fields) {
   const RequestKind kind = with("mix", "POST https://a.example/v1/x?q=1 Idempotency-Key:7 25%").mix.at(0);
   EXPECT_EQ(kind.method, "POST");

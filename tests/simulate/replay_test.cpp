@@ -246,5 +246,54 @@ TEST(ReplayLog, logged_refusal_to_retry_is_respected) {
   EXPECT_EQ(ended(measures, policy::Reason::upstream_said_no), 1U);
 }
 
+/// Returns an attempt of a gRPC call that ended with the status before its first message.
+std::string ended_call(int n, const std::string& status) {
+  std::string attempt = responded(n, 200);
+  return attempt.insert(attempt.find(",\"ms\""), R"(,"grpc":")" + status + '"');
+}
+
+std::string call_line(int at, const std::string& attempts, const std::string& grpc) {
+  return line(at, attempts, "200", R"("ending":"complete","reason":"success","grpc":)" + grpc, "POST");
+}
+
+TEST(ReplayLog, M111_statuses_of_calls_are_read) {
+  const std::string call = R"({"service":"shop.Catalog","method":"GetItem","status":"unavailable"})";
+  const ReplayLog log =
+      good(call_line(0, ended_call(1, "unavailable") + "," + ended_call(2, "of_tomorrow"), call) +
+           call_line(10, responded(1, 200), R"({"status":"ok"})"));
+  ASSERT_EQ(log.requests.size(), 2U);
+  EXPECT_FALSE(log.requests[0].good) << "the HTTP status is 200, but the call failed";
+  EXPECT_TRUE(log.requests[1].good);
+  ASSERT_EQ(log.kinds.size(), 1U);
+  EXPECT_TRUE(log.kinds.front().call);
+  const auto grpc_of = [&](std::size_t attempt) {
+    return std::get<policy::Responded>(log.outcomes[log.attempts[attempt].outcome]).grpc;
+  };
+  EXPECT_EQ(grpc_of(0), policy::GrpcStatus::unavailable);
+  EXPECT_EQ(grpc_of(1), policy::GrpcStatus::unknown) << "a word of a later version";
+  EXPECT_EQ(grpc_of(2), std::nullopt);
+}
+
+TEST(ReplayLog, M111_logs_without_grpc_fields_or_with_other_types_are_read) {
+  for (const char* other : {"null", "7", R"("x")", R"({"status":14})", R"({"service":1,"method":[]})"})
+    EXPECT_EQ(good(call_line(0, responded(1, 200), other)).requests.size(), 1U) << other;
+}
+
+TEST(ReplayLog, M111_calls_and_other_requests_are_of_different_kinds) {
+  const ReplayLog log =
+      good(call_line(0, responded(1, 200), "{}") +
+           line(5, responded(1, 200), "200", R"("ending":"complete","reason":"success")", "POST"));
+  EXPECT_EQ(log.kinds.size(), 2U);
+}
+
+TEST(ReplayLog, M111_failed_calls_are_retried_in_a_replay) {
+  const ReplayLog log = good(call_line(0, ended_call(1, "unavailable"), R"({"status":"unavailable"})"));
+  policy::RoutePolicy policy = plain(3);
+  policy.idempotent.kind = policy::IdempotencyRule::Kind::always;
+  const Measures measures = played(log, policy, Beyond::recover);
+  EXPECT_EQ(measures.attempts, 2U);
+  EXPECT_EQ(measures.succeeded, 1U);
+}
+
 }  // namespace
 }  // namespace reprise::tools

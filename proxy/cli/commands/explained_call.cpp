@@ -64,7 +64,7 @@ std::string timeout_value(const std::string& given) {
   return timeout_text(std::min(*time, longest));
 }
 
-// Returns the value of grpc-retry-pushback-ms. Every negative text stands for "do not retry" (row M76).
+// Returns the value of grpc-retry-pushback-ms. Every negative text means "do not retry" (row M76).
 std::string pushback_value(const std::string& given) {
   if (given.starts_with('-')) return "-1";
   const auto parsed = config::parse_duration(given);

@@ -15,7 +15,7 @@ namespace reprise::cli {
 
 /// The command-line arguments that describe the call and how it ends.
 struct CallArguments {
-  std::string name;            ///< SERVICE/METHOD; empty if the request is no call
+  std::string name;            ///< SERVICE/METHOD; empty if the request is another one
   std::string timeout;         ///< time that the client gives the call; may be empty
   std::string status;          ///< status with which the call ends; may be empty
   std::string pushback;        ///< wait that the server asks for; may be empty

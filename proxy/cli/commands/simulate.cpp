@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,6 +32,7 @@
 #include "proxy/tools/simulate/report/report_json.hpp"
 #include "proxy/tools/simulate/report/report_svg.hpp"
 #include "proxy/tools/simulate/report/report_text.hpp"
+#include "proxy/tools/simulate/service_config.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -41,6 +43,7 @@ struct SimulateArguments {
   bool lenient = false;
   tools::ModelArguments model;
   std::vector<std::string> policies;
+  std::string service_config;  ///< name of a file; may be empty
   std::string format = "text";
   std::string html;
   std::string svg;
@@ -58,6 +61,23 @@ std::vector<std::string> words_of(const SimulateArguments& given) {
 }
 
 bool is_file(std::string_view word) { return word.find_first_of("./") != std::string_view::npos; }
+
+/// Returns the content of a file, such as a model. If the file cannot be read, prints why and returns
+/// nothing.
+std::optional<std::string> file_text(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  // Reads one byte more than the largest valid size, so that a file that is too large is detected.
+  std::string text(config::largest_file + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad() || (!file.eof() && file.gcount() == 0)) {
+    const std::string why = std::generic_category().message(errno == 0 ? EIO : errno);
+    std::fprintf(stderr, "%s: error: cannot read the file: %s\n", path.c_str(), why.c_str());
+    return std::nullopt;
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
 
 /// Returns the requested policies. If a policy is invalid, prints why, sets the exit `code`, and returns
 /// nothing.
@@ -84,6 +104,38 @@ std::optional<std::vector<tools::Subject>> subjects_of(const SimulateArguments& 
     subjects.push_back(std::move(*subject));
   }
   return subjects;
+}
+
+/// Adds the policy of the service config, if the command line names one. If the file is invalid, prints why,
+/// sets the exit `code`, and returns false.
+bool add_service_config(const SimulateArguments& given, const policy::RouteTable& routes,
+                        std::vector<tools::Subject>& subjects, tools::Report& report, int& code) {
+  if (given.service_config.empty()) return true;
+  code = exit_bad_configuration;
+  const auto text = file_text(given.service_config);
+  if (!text) return false;
+  auto read = tools::read_service_config(*text);
+  if (const auto* fault = std::get_if<tools::ServiceConfigFault>(&read)) {
+    std::fprintf(stderr, "%s\n", to_line(*fault, given.service_config).c_str());
+    return false;
+  }
+  auto& config = std::get<tools::ServiceConfig>(read);
+  subjects.push_back(tools::subject_of(config));
+  report.client =
+      tools::ComparedClient{given.service_config, std::move(config.sentences), std::move(config.throttling),
+                            routes[routes.size() - 1].policy.budget};
+  report.notes = std::move(config.notes);
+  return true;
+}
+
+// Prints an error and returns false if a service config is given, but no kind of request is a gRPC call.
+bool has_calls_for_service_config(const SimulateArguments& given, std::span<const tools::RequestKind> kinds) {
+  const bool calls = std::any_of(kinds.begin(), kinds.end(), [](const auto& kind) { return kind.call; });
+  if (given.service_config.empty() || calls) return true;
+  std::fprintf(stderr, "reprise simulate: --service-config applies only to gRPC calls, and %s\n",
+               given.log.empty() ? "the mix has none: add --mix \"GRPC shop.Catalog/GetItem 100%\""
+                                 : "the log has none: replay the log of a reprise that carries calls");
+  return false;
 }
 
 // Returns true if the terminal's character set is UTF-8. In other sets, block characters would be garbled.
@@ -121,27 +173,11 @@ int print(const SimulateArguments& given, const tools::Report& report) {
   return exit_runtime;
 }
 
-/// Returns the content of the model file. If the file cannot be read, prints why and returns nothing.
-std::optional<std::string> model_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  // Reads one byte more than the largest valid size, so that a file that is too large is detected.
-  std::string text(config::largest_file + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad() || (!file.eof() && file.gcount() == 0)) {
-    const std::string why = std::generic_category().message(errno == 0 ? EIO : errno);
-    std::fprintf(stderr, "%s: error: cannot read the file: %s\n", path.c_str(), why.c_str());
-    return std::nullopt;
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
 /// Returns the requested model. If the model is invalid, prints why, sets the exit `code`, and returns
 /// nothing.
 std::optional<tools::Model> model_of(const tools::ModelArguments& given, int& code) {
   code = exit_bad_configuration;
-  const auto text = given.file.empty() ? std::string() : model_text(given.file);
+  const auto text = given.file.empty() ? std::string() : file_text(given.file);
   if (!text) return std::nullopt;
   auto model = tools::model_of(given, *text);
   const auto* fault = std::get_if<tools::ModelFault>(&model);
@@ -159,9 +195,11 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   int code = exit_ok;
   const auto model = model_of(given.model, code);
   if (!model) return code;
-  const auto subjects = subjects_of(given, *settings.routes, code);
+  auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
   tools::Report report;
+  if (!add_service_config(given, *settings.routes, *subjects, report, code)) return code;
+  if (!has_calls_for_service_config(given, model->mix)) return exit_usage;
   report.configuration = configuration_text(given);
   report.duration = model->duration;
   report.model = *model;
@@ -209,13 +247,14 @@ std::optional<tools::ReplayLog> log_of(const SimulateArguments& given,
 
 int simulate_replay(const SimulateArguments& given, const config::Settings& settings) {
   int code = exit_ok;
-  const auto subjects = subjects_of(given, *settings.routes, code);
+  auto subjects = subjects_of(given, *settings.routes, code);
   if (!subjects) return code;
+  tools::Report report;
+  if (!add_service_config(given, *settings.routes, *subjects, report, code)) return code;
   const auto model = model_of(given.model, code);  // a replay uses only the model's seed
   if (!model) return code;
   const auto log = log_of(given, *subjects);
-  if (!log) return exit_usage;
-  tools::Report report;
+  if (!log || !has_calls_for_service_config(given, log->kinds)) return exit_usage;
   report.configuration = configuration_text(given);
   report.duration = log->duration;
   report.replayed = tools::Replayed{given.log == "-" ? "standard input" : given.log,
@@ -294,6 +333,10 @@ void add_simulate(CLI::App& app, int& code) {
           "file; repeatable or comma-separated (default: all five; with --replay: none, no-budget, config)")
       ->type_name("WORD:{" + joined_words() + "}")
       ->allow_extra_args(false);
+  command->add_option(
+      "--service-config", given->service_config,
+      "also compare with a gRPC client that has the service config in this JSON file (retryPolicy, "
+      "hedgingPolicy)");
   command->add_option("--replay", given->log,
                       "replay this access log (JSON form; - is standard input) instead of using a model");
   command->add_flag("--lenient", given->lenient, "skip and count log lines that cannot be read");

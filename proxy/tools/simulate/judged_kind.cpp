@@ -41,10 +41,11 @@ std::vector<JudgedKind> judge_kinds(std::span<const RequestKind> kinds, const po
   std::vector<JudgedKind> all;
   for (const RequestKind& kind : kinds) {
     const KindFields fields(kind);
-    const policy::RequestView view{kind.method, kind.host, kind.port, kind.path, kind.query, &fields};
+    policy::RequestView view{kind.method, kind.host, kind.port, kind.path, kind.query, &fields};
+    view.is_call = kind.call;
     JudgedKind judged;
     judged.route = routes.find(view);
-    judged.policy = &routes[judged.route].policy;
+    judged.policy = &routes.policy_for(judged.route, view);
     const policy::IdempotencyRule& rule = judged.policy->idempotent;
     // A tunnel counts as idempotent, because only its dial is retried.
     judged.facts.idempotent = kind.tunnel ? Idempotency::yes : policy::judge(rule, view, &nothing);

@@ -88,6 +88,29 @@ std::int64_t time_of(std::string_view text) {
   return (seconds * 1000 + digits(text, 20, 3)) * 1'000'000;
 }
 
+// Returns the status of a gRPC call. Logs of versions without gRPC have none. A status of a later version
+// counts as `unknown`, as gRPC demands.
+std::optional<policy::GrpcStatus> call_status(const json::object& of, std::string_view name) {
+  const json::value* const found = of.if_contains(name);
+  const json::string* const word = found == nullptr ? nullptr : found->if_string();
+  if (word == nullptr) return std::nullopt;
+  return policy::grpc_status_of({word->data(), word->size()}).value_or(policy::GrpcStatus::unknown);
+}
+
+// Reads the object that describes the gRPC call. The path may be missing although the method is known.
+void take_call(const json::object& of, LogLine& line) {
+  const json::value* const found = of.if_contains("grpc");
+  const json::object* const call = found == nullptr ? nullptr : found->if_object();
+  if (call == nullptr) return;
+  line.call = true;
+  line.grpc = call_status(*call, "status");
+  const json::value* const service = call->if_contains("service");
+  const json::value* const method = call->if_contains("method");
+  if (of.contains("path") || service == nullptr || method == nullptr) return;
+  if (service->is_string() && method->is_string())
+    line.path = "/" + std::string(service->get_string()) + "/" + std::string(method->get_string());
+}
+
 LoggedAttempt attempt_of(const json::value& value) {
   const json::object* const of = value.if_object();
   if (of == nullptr) throw LineError{"\"attempts\" does not have the form of a log of reprise"};
@@ -99,6 +122,7 @@ LoggedAttempt attempt_of(const json::value& value) {
     attempt.outcome = failed;
   } else {
     policy::Responded responded{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
+    responded.grpc = call_status(*of, "grpc");
     responded.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
     attempt.outcome = responded;
   }
@@ -136,6 +160,7 @@ LogLine request_of(const json::object& of, const json::array& attempts) {
     line.status = static_cast<int>(number_of(of, "status", policy::highest_status));
   line.took = span_of(of, "ms");
   line.tunnel = of.contains("tunnel");
+  take_call(of, line);
   take_attempts(of, attempts, line);
   return line;
 }

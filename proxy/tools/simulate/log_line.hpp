@@ -38,6 +38,8 @@ struct LogLine {
   bool has_gap = false;
   Duration took{};
   bool tunnel = false;
+  bool call = false;                         ///< the request is a gRPC call
+  std::optional<policy::GrpcStatus> grpc{};  ///< status of the call that the client got
 };
 
 /// A line of reprise's log that does not describe a request, such as a startup message or a warning.

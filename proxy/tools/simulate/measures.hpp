@@ -49,7 +49,7 @@ struct Step {
 struct Measures {
   std::string policy;
   std::uint64_t requests = 0;
-  std::uint64_t succeeded = 0;  ///< requests with a response below 500, other than 408 and 429
+  std::uint64_t succeeded = 0;  ///< requests that `is_success` accepts
   std::uint64_t attempts = 0;
   std::uint64_t retries = 0;  ///< attempts that follow a failed attempt of their request
   std::uint64_t hedges = 0;   ///< copies that were sent beside a slow attempt

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "proxy/tools/simulate/success.hpp"
+
 namespace reprise::tools {
 namespace {
 
@@ -25,8 +27,7 @@ std::uint32_t microseconds(Duration span) {
 }
 
 bool is_good(const LogLine& line) {
-  return line.ending == telemetry::Ending::complete && line.status && *line.status < 500 &&
-         *line.status != 408 && *line.status != 429;
+  return line.ending == telemetry::Ending::complete && line.status && is_success(*line.status, line.grpc);
 }
 
 // Returns true if the log does not show how the request would have ended: the client cancelled the request,
@@ -37,6 +38,15 @@ bool is_open(const LogLine& line) {
     const auto* failed = std::get_if<Failed>(&attempt.outcome);
     return failed != nullptr && (failed->stage == policy::Stage::body || failed->cause == Cause::cancelled);
   });
+}
+
+// Returns a different number for each response that a log distinguishes; the numbers grow with the HTTP
+// status.
+unsigned code_of(const Responded& responded) {
+  const unsigned call = responded.grpc ? 1 + static_cast<unsigned>(*responded.grpc) : 0;
+  const auto status = static_cast<unsigned>(responded.status);
+  constexpr unsigned calls = 1 + static_cast<unsigned>(policy::grpc_status_count);
+  return (status * calls + call) * 2 + (responded.hints.said_no ? 1 : 0);
 }
 
 bool was_turned_away(const LogLine& line) {
@@ -131,18 +141,22 @@ class Reader {
       log_.attempts.push_back({microseconds(after), microseconds(attempt.took), outcome_of(attempt.outcome)});
       after += attempt.took;
       const auto* responded = std::get_if<Responded>(&attempt.outcome);
-      if (responded != nullptr && responded->status < 400) good_.add(attempt.took);
+      if (responded != nullptr && responded->status < 400 && !policy::is_failed_call(*responded))
+        good_.add(attempt.took);
     }
     log_.requests.push_back(request);
     return true;
   }
 
   std::optional<std::uint32_t> kind_of(const LogLine& line) {
-    RequestKind kind{line.method, line.host, line.port, line.path, {}, {}, 1, line.tunnel};
-    std::string key =
-        line.method + ' ' + line.host + ':' + std::to_string(line.port) + (line.tunnel ? " t" : " r");
-    for (const policy::RouteTable* table : tables_)
-      key += ' ' + std::to_string(table->find({line.method, line.host, line.port, line.path, {}, &nothing_}));
+    RequestKind kind{line.method, line.host, line.port, line.path, {}, {}, 1, line.tunnel, line.call};
+    std::string key = line.method + ' ' + line.host + ':' + std::to_string(line.port) +
+                      (line.tunnel ? " t"
+                       : line.call ? " c"
+                                   : " r");
+    policy::RequestView view{line.method, line.host, line.port, line.path, {}, &nothing_};
+    view.is_call = line.call;
+    for (const policy::RouteTable* table : tables_) key += ' ' + std::to_string(table->find(view));
     const auto [found, fresh] =
         kinds_.try_emplace(std::move(key), static_cast<std::uint32_t>(log_.kinds.size()));
     if (!fresh) return found->second;
@@ -158,10 +172,10 @@ class Reader {
   std::uint16_t outcome_of(const Outcome& outcome) {
     const auto* responded = std::get_if<Responded>(&outcome);
     const auto* failed = std::get_if<Failed>(&outcome);
-    const unsigned code =
-        responded != nullptr
-            ? static_cast<unsigned>(responded->status) * 2 + (responded->hints.said_no ? 1 : 0)
-            : 2000 + static_cast<unsigned>(failed->stage) * 256 + static_cast<unsigned>(failed->cause);
+    const unsigned code = responded != nullptr
+                              ? code_of(*responded)
+                              : code_of({1000, {}}) + static_cast<unsigned>(failed->stage) * 256 +
+                                    static_cast<unsigned>(failed->cause);
     const auto [found, fresh] = outcomes_.try_emplace(code, static_cast<std::uint16_t>(log_.outcomes.size()));
     if (fresh) log_.outcomes.push_back(outcome);
     return found->second;

@@ -6,6 +6,7 @@
 
 #include "proxy/policy/decision/gates.hpp"
 #include "proxy/tools/simulate/host_accounts.hpp"
+#include "proxy/tools/simulate/success.hpp"
 
 namespace reprise::tools {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint64_t progress_every = 4096;
 
 bool is_good(const LedgerEntry& entry) {
   const auto* response = std::get_if<Responded>(&entry.outcome);
-  return response != nullptr && response->status < 500 && response->status != 408 && response->status != 429;
+  return response != nullptr && is_success(response->status, response->grpc);
 }
 
 class Run {

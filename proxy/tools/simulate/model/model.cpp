@@ -42,6 +42,30 @@ std::optional<Contradiction> contradiction_of_shares(const Model& model) {
   return std::nullopt;
 }
 
+bool is_status_of_calls(const Trouble& trouble) {
+  const auto* responded = std::get_if<policy::Responded>(&trouble.outcome);
+  return responded != nullptr && responded->grpc;
+}
+
+// Only calls can end with a status of gRPC.
+std::optional<Contradiction> contradiction_of_calls(const Model& model) {
+  const bool only_calls =
+      std::all_of(model.mix.begin(), model.mix.end(), [](const RequestKind& kind) { return kind.call; });
+  if (only_calls) return std::nullopt;
+  const auto why = [](const Trouble& trouble) {
+    return trouble.word +
+           " is the status of a gRPC call, but not all requests are calls: write a mix of calls, such as "
+           "\"GRPC shop.Catalog/GetItem 100%\", or a status of HTTP";
+  };
+  for (const Outage& outage : model.outages) {
+    if (is_status_of_calls(outage.trouble)) return Contradiction{"outage", why(outage.trouble)};
+  }
+  for (const ErrorShare& error : model.errors) {
+    if (is_status_of_calls(error.trouble)) return Contradiction{"error", why(error.trouble)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Duration Latency::draw(Chance& chance) const {
@@ -93,7 +117,8 @@ std::optional<Contradiction> contradiction(const Model& model) {
     }
   }
   if (auto outages = contradiction_of_outages(model)) return outages;
-  return contradiction_of_shares(model);
+  if (auto shares = contradiction_of_shares(model)) return shares;
+  return contradiction_of_calls(model);
 }
 
 }  // namespace reprise::tools

@@ -41,6 +41,7 @@ struct RequestKind {
   std::vector<std::pair<std::string, std::string>> fields;
   double share = 1;     ///< fraction of all requests, 0 to 1
   bool tunnel = false;  ///< the request is a CONNECT
+  bool call = false;    ///< the request is a gRPC call
 };
 
 /// The way in which attempts fail. If `hangs` is true, the upstream accepts the request and never responds.

@@ -108,7 +108,8 @@ constexpr std::array<ModelKey, 14> keys{{
      [](Model& model, std::string_view text) { return add(text, model.bursts, &read_burst); },
      [](Model& model) { model.bursts.clear(); }},
     {"mix",
-     "a kind of request and its share: \"GET 90%\", \"POST http://host/path Name:value 10%\"; repeatable",
+     "a kind of request and its share: \"GET 90%\", \"POST http://host/path Name:value 10%\", \"GRPC "
+     "shop.Catalog/GetItem 10%\"; repeatable",
      true, [](Model& model, std::string_view text) { return add(text, model.mix, &read_kind); },
      [](Model& model) { model.mix.clear(); }},
     {"clients", "number of clients, each with its own reprise (20)", false,
@@ -128,10 +129,11 @@ constexpr std::array<ModelKey, 14> keys{{
      }},
     {"outage",
      "time in which the upstream is down: AT+LENGTH, such as 15s+2s, or AT+LENGTH:KIND, where KIND is a "
-     "status, refused, tls, reset or hang; repeatable; or none",
+     "status, grpc-unavailable, refused, tls, reset or hang; repeatable; or none",
      true, &put_outage, [](Model& model) { model.outages.clear(); }},
     {"error",
-     "fraction of attempts that fail this way: 1%:503, or refused, tls, reset, hang; repeatable; or none",
+     "fraction of attempts that fail this way: 1%:503, or grpc-unavailable, refused, tls, reset, hang; "
+     "repeatable; or none",
      true, &put_error, [](Model& model) { model.errors.clear(); }},
     {"limit", "rate above which the upstream responds with 429: 400/s, 400/s:retry-after=2s (none)", false,
      &put_limit},

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "config/keys/scalar.hpp"
+#include "proxy/policy/decision/route_policy.hpp"
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/policy/match/status_range.hpp"
 
 namespace reprise::tools {
@@ -95,6 +97,46 @@ Complaint read_url(std::string_view url, RequestKind& kind) {
   return std::nullopt;
 }
 
+Complaint read_call_status(std::string_view text, Trouble& made, Trouble& target) {
+  const auto status = policy::grpc_status_of(text.substr(policy::call_word_prefix.size()));
+  if (!status || status == policy::GrpcStatus::ok) {
+    std::string words;
+    for (const std::string_view word : policy::names_of<policy::GrpcStatus>) {
+      if (word != "ok") words.append(words.empty() ? "" : ", ").append(policy::call_word_prefix).append(word);
+    }
+    return about(text, "is not a failure of a gRPC call: write one of " + words);
+  }
+  policy::Responded ended{200, {}};
+  ended.grpc = status;
+  made.outcome = ended;
+  target = made;
+  return std::nullopt;
+}
+
+// Makes the kind a gRPC call. Precondition: the path of the kind is set.
+Complaint make_call(RequestKind& kind) {
+  const std::string_view name = std::string_view(kind.path).substr(1);
+  if (!policy::GrpcPattern::parse(name) || name.find('*') != std::string_view::npos)
+    return "names no method of gRPC: write \"GRPC shop.Catalog/GetItem 10%\" or \"GRPC "
+           "http://host:50051/shop.Catalog/GetItem 10%\"";
+  kind.call = true;
+  kind.method = "POST";
+  kind.fields.emplace_back("content-type", "application/grpc");
+  return std::nullopt;
+}
+
+// Reads a part of a mix between the method and the share: a URL, a header, or the method of a gRPC call.
+Complaint read_detail(std::string_view word, bool call, RequestKind& kind) {
+  const Halves field = split(word, ':');
+  if (word.find("://") == std::string_view::npos && field.behind) {
+    kind.fields.emplace_back(field.before, *field.behind);
+    return std::nullopt;
+  }
+  if (field.behind || !call) return read_url(word, kind);
+  kind.path = (word.starts_with('/') ? "" : "/") + std::string(word);
+  return std::nullopt;
+}
+
 bool is_method(std::string_view word) {
   return !word.empty() && word.size() <= 32 &&
          std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || c == '-'; });
@@ -143,9 +185,12 @@ Complaint read_trouble(std::string_view text, Trouble& target) {
     target = made;
     return std::nullopt;
   }
+  if (text.starts_with(policy::call_word_prefix)) return read_call_status(text, made, target);
   const auto status = config::parse_whole(text);
   if (!status || *status.value < 400 || *status.value > policy::highest_status)
-    return about(text, "is not a failure: write a status from 400 to 999, refused, tls, reset or hang");
+    return about(text,
+                 "is not a failure: write a status from 400 to 999, grpc-unavailable or another status of "
+                 "gRPC, refused, tls, reset or hang");
   made.outcome = policy::Responded{static_cast<int>(*status.value), {}};
   target = made;
   return std::nullopt;
@@ -219,13 +264,12 @@ Complaint read_kind(std::string_view text, RequestKind& target) {
   const auto share = config::parse_ratio(words.back());
   if (!share) return about(words.back(), share.reason);
   made.share = *share.value;
+  const bool call = made.method == "GRPC";
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    const Halves field = split(words[i], ':');
-    if (words[i].find("://") == std::string_view::npos && field.behind) {
-      made.fields.emplace_back(field.before, *field.behind);
-    } else if (auto wrong = read_url(words[i], made)) {
-      return wrong;
-    }
+    if (auto wrong = read_detail(words[i], call, made)) return wrong;
+  }
+  if (call) {
+    if (auto wrong = make_call(made)) return wrong;
   }
   target = std::move(made);
   return std::nullopt;

@@ -24,7 +24,8 @@ std::optional<std::string> read_limit(std::string_view text, RateLimit&);
 /// Parses a burst: `20s+1000` adds 1000 requests at 20 s.
 std::optional<std::string> read_burst(std::string_view text, Burst&);
 /// Parses a kind of request (method, URL, fields) and its share of all requests, for example `GET 90%` or
-/// `POST http://orders.internal/v1/orders Idempotency-Key:1 10%`.
+/// `POST http://orders.internal/v1/orders Idempotency-Key:1 10%`. `GRPC shop.Catalog/GetItem 10%` is a gRPC
+/// call; it may have a URL, too.
 std::optional<std::string> read_kind(std::string_view text, RequestKind&);
 
 }  // namespace reprise::tools

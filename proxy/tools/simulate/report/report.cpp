@@ -22,7 +22,7 @@ std::string traffic(const Model& model) {
   if (model.mix.size() > 1 || model.mix.front().method != "GET") {
     text += "; mix:";
     for (const RequestKind& kind : model.mix)
-      text += fmt::format(" {} {}", config::ratio_text(kind.share), kind.method);
+      text += fmt::format(" {} {}", config::ratio_text(kind.share), kind.call ? "gRPC" : kind.method);
   }
   return text;
 }
@@ -64,6 +64,28 @@ std::string log_text(const Replayed& replayed, Duration duration) {
                         grouped(replayed.as_logged));
   }
   return text;
+}
+
+std::string client_text(const ComparedClient& client) {
+  std::string text = client.file + ": ";
+  for (const std::string& sentence : client.sentences) {
+    if (text.size() > client.file.size() + 2) text += "; ";
+    text += sentence;
+  }
+  return text;
+}
+
+// Describes the limits of all retries together: that of the service config beside that of the configuration.
+std::string limits_text(const ComparedClient& client) {
+  const std::string theirs = client.throttling.empty()
+                                 ? "no limit (no retryThrottling)"
+                                 : client.throttling + " (retryThrottling; not simulated)";
+  const std::string ours = client.budget ? fmt::format("{} of the requests within {}, and {} more (budget)",
+                                                       config::ratio_text(client.budget->ratio),
+                                                       config::duration_text(client.budget->window),
+                                                       config::rate_text(client.budget->floor_per_second))
+                                         : "no limit (budget: off)";
+  return fmt::format("service config: {}; configuration: {}", theirs, ours);
 }
 
 // Adds remarks about the data that the log does not have.
@@ -112,6 +134,10 @@ std::vector<Premises> premises_of(const Report& report) {
   }
   if (report.replayed) premises.push_back({"log", log_text(*report.replayed, report.duration)});
   premises.push_back({"configuration", report.configuration});
+  if (report.client) {
+    premises.push_back({"service config", client_text(*report.client)});
+    premises.push_back({"all retries", limits_text(*report.client)});
+  }
   return premises;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/policy/pacing/budget.hpp"
 #include "proxy/tools/simulate/measures.hpp"
 #include "proxy/tools/simulate/model/model.hpp"
 
@@ -34,11 +35,20 @@ struct Replayed {
   std::uint64_t as_logged = 0;
 };
 
+/// The service config of a gRPC client that is compared with the configuration.
+struct ComparedClient {
+  std::string file;
+  std::vector<std::string> sentences;          ///< what each of its entries allows
+  std::string throttling;                      ///< its limit of all retries; empty if it has none
+  std::optional<policy::BudgetPolicy> budget;  ///< budget of the default route of the configuration
+};
+
 struct Report {
   std::string configuration;  ///< name of the configuration file, or of the built-in settings
   Duration duration{};
   std::optional<Model> model;  ///< absent for a replay; `replayed` is then present
   std::optional<Replayed> replayed;
+  std::optional<ComparedClient> client;
   std::vector<Compared> compared;
   std::vector<std::string> notes;
 };
