@@ -157,6 +157,17 @@ TEST(Explanation, M110_own_response_to_a_call_has_the_status_of_its_deadline) {
   EXPECT_TRUE(Told(policy, question).says("grpc-status 13 (internal)"));
 }
 
+TEST(Explanation, M110_call_that_gets_no_http2_has_advice_of_its_own) {
+  Question question = call();
+  question.outcome = Failed{Stage::connect, Cause::not_http2};
+  RoutePolicy policy = repeatable();
+  EXPECT_TRUE(Told(policy, question).says("needs an upstream that speaks HTTP/2"));
+  policy.http2 = UseHttp2::never;
+  EXPECT_TRUE(
+      Told(policy, question).says("Give the route `http2: auto`: a gRPC call is never sent over HTTP/1.1."));
+  EXPECT_TRUE(Told(policy, question).says("http2       never: a gRPC call fails"));
+}
+
 TEST(Explanation, M110_head_of_a_repeatable_call_waits_for_its_next_frame) {
   RoutePolicy policy = repeatable();
   EXPECT_TRUE(Told(policy, call()).says("held back   the response head, for up to 50ms,"));

@@ -12,6 +12,7 @@
 #include "config/keys/values.hpp"
 #include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/http/body_rules/response_body_probe.hpp"
+#include "proxy/http/grpc/hints.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/retry_hints/hint.hpp"
@@ -229,7 +230,13 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   assumed.response_head = response_text(status, response);
   const http::ResponseHead head = read_response(assumed.response_head);
   assumed.outcome = policy::Responded{status, http::read_hints(head, now_unix())};
-  std::get<policy::Responded>(assumed.outcome).grpc = grpc;
+  if (call) {
+    auto& responded = std::get<policy::Responded>(assumed.outcome);
+    const policy::Hints more = http::read_call_hints(head.fields);
+    responded.hints.said_no = responded.hints.said_no || more.said_no;
+    responded.hints.retry_after = std::max(responded.hints.retry_after, more.retry_after);
+    responded.grpc = grpc;
+  }
   if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {
     ascii::append(
         assumed.junk_hint, "\"", junk->name, ": ", junk->value,

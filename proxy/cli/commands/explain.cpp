@@ -23,11 +23,11 @@
 #include "proxy/forward/session/listen.hpp"
 #include "proxy/forward/tunnel/interception.hpp"
 #include "proxy/http/body_rules/json_probe.hpp"
+#include "proxy/http/grpc/call.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/connection_auth.hpp"
-#include "proxy/http/message/grpc_call.hpp"
 #include "proxy/http/message/intake.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/retry_hints/download.hpp"
@@ -230,11 +230,6 @@ constexpr const char* http1_note =
     "After http_1_1_required, requests to this upstream are sent over HTTP/1.1 for 10 minutes, so a second "
     "attempt cannot fail in this way.";
 
-constexpr const char* call_over_http1_note =
-    "The route has http2: never, so the call is sent over HTTP/1.1. A gRPC server needs HTTP/2: give the "
-    "route "
-    "http2: auto.";
-
 constexpr const char* upgrade_note =
     "The request offers an upgrade. Any response other than 101 declines it; if a download of such a "
     "response breaks, it is resumed by requests without the Upgrade field. Unless the upgrade is only to "
@@ -312,7 +307,6 @@ void add_notes(const config::Settings& settings, const std::string& method, cons
   if (std::string warning = warning_of_method(method); !warning.empty()) notes.push_back(std::move(warning));
   if (assumed.stream_end && assumed.stream_end->code == policy::Http2Code::http_1_1_required)
     notes.emplace_back(http1_note);
-  if (asked.view.is_call && policy.http2 == policy::UseHttp2::never) notes.emplace_back(call_over_http1_note);
   if (!assumed.junk_hint.empty()) notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
     notes.push_back("reprise connects to the upstream over TLS, on port " +
@@ -369,6 +363,11 @@ int explain(Arguments given) {
   if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
     assumed.outcome = closed->failure;
     report.assumed = "no connection is opened: " + closed->words;
+  } else if (asked.view.is_call && policy.http2 == policy::UseHttp2::never) {
+    assumed.outcome = policy::Failed{policy::Stage::connect, policy::Cause::not_http2};
+    assumed.stream_end.reset();
+    assumed.late_status.reset();
+    report.assumed = "the call is not sent, because the route has http2: never";
   }
   add_notes(*loaded.settings, given.method, asked, policy, assumed, report.notes);
   report.routes = &routes;

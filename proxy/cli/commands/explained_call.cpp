@@ -1,13 +1,12 @@
 #include "proxy/cli/commands/explained_call.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <variant>
 
 #include "config/keys/keys.hpp"
 #include "config/keys/scalar.hpp"
 #include "proxy/cli/commands/bad_use.hpp"
+#include "proxy/http/grpc/timeout.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/target.hpp"
 #include "proxy/policy/match/grpc_pattern.hpp"
@@ -19,49 +18,15 @@ namespace ascii = http::ascii;
 using policy::Duration;
 using std::chrono::milliseconds;
 
-struct Unit {
-  char letter;
-  Duration length;
-};
-
-constexpr std::array<Unit, 6> units{{{'n', std::chrono::nanoseconds(1)},
-                                     {'u', std::chrono::microseconds(1)},
-                                     {'m', milliseconds(1)},
-                                     {'S', std::chrono::seconds(1)},
-                                     {'M', std::chrono::minutes(1)},
-                                     {'H', std::chrono::hours(1)}}};
-constexpr std::size_t most_digits = 8;
-constexpr Duration longest = std::chrono::seconds(std::int64_t{1} << 31);
-
-// Parses a value of the field grpc-timeout (row M87). Returns nothing if the value is malformed.
-std::optional<Duration> parse_timeout(std::string_view value) {
-  if (value.empty() || value.size() > most_digits + 1) return std::nullopt;
-  const auto number = ascii::decimal(value.substr(0, value.size() - 1));
-  const auto* const unit =
-      std::find_if(units.begin(), units.end(), [&](const Unit& one) { return one.letter == value.back(); });
-  if (!number || unit == units.end()) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(*number);
-  return count > longest / unit->length ? longest : count * unit->length;
-}
-
-// Writes the time in milliseconds if it has a whole number of them, otherwise in a smaller unit. Writes more
-// than 8 digits in a larger unit.
-std::string timeout_text(Duration time) {
-  const bool whole = time % milliseconds(1) == Duration::zero();
-  const Unit* unit = whole ? &units[2] : units.data();
-  while (time / unit->length >= 100'000'000) ++unit;
-  return std::to_string(time / unit->length) + unit->letter;
-}
-
 // Returns the value of grpc-timeout for a time in the form of the configuration (2s) or of the field (2S).
 std::string timeout_value(const std::string& given) {
   const auto parsed = config::parse_duration(given);
-  const std::optional<Duration> time = parsed ? parsed.value : parse_timeout(given);
+  const std::optional<Duration> time = parsed ? parsed.value : http::parse_timeout(given);
   if (!time)
     throw BadUse("--grpc-timeout: " + config::in_quotes(given) + " " + parsed.reason +
                  ", or a value of the field grpc-timeout, such as 2S");
   if (*time <= Duration::zero()) throw BadUse("--grpc-timeout: write a time above 0, such as 2s");
-  return timeout_text(std::min(*time, longest));
+  return parsed ? http::format_timeout(*time) : given;
 }
 
 // Returns the value of grpc-retry-pushback-ms. Every negative text means "do not retry" (row M76).
@@ -138,7 +103,7 @@ CalledMethod called_method(const CallArguments& given, std::string_view url) {
 
 std::optional<policy::Instant> call_deadline(const http::RequestHead& head) {
   const http::FieldLine* const field = head.find("grpc-timeout");
-  const auto time = field == nullptr ? std::nullopt : parse_timeout(field->value);
+  const auto time = field == nullptr ? std::nullopt : http::parse_timeout(field->value);
   if (!time) return std::nullopt;
   return policy::Instant{} + *time;
 }

@@ -233,6 +233,10 @@ std::string retry_word(const Outcome& outcome) {
 std::string advice(Reason reason, const Explanation& explanation, const RoutePolicy& policy) {
   const bool earlier =
       reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
+  if (is_not_http2(explanation.outcome) && !explanation.call.empty())
+    return policy.http2 == UseHttp2::never
+               ? "Give the route `http2: auto`: a gRPC call is never sent over HTTP/1.1."
+               : "No key changes this: a gRPC call needs an upstream that speaks HTTP/2.";
   if (is_not_http2(explanation.outcome))
     return "Give the route `http2: auto` or `never`: this upstream does not speak HTTP/2.";
   std::string text = advice_alone(reason, explanation, policy);

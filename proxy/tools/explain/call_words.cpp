@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "config/keys/scalar.hpp"
+#include "proxy/http/grpc/failure.hpp"
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/policy/decision/gates.hpp"
 #include "proxy/tools/explain/page.hpp"
@@ -11,19 +12,6 @@ namespace reprise::tools {
 namespace {
 
 using policy::GrpcStatus;
-
-// Returns the status of a call that fails with the proxy's own HTTP status (row M80).
-GrpcStatus status_of_failure(int http_status, bool calls_deadline) {
-  switch (http_status) {
-    case 502:
-    case 503:
-    case 504: return calls_deadline ? GrpcStatus::deadline_exceeded : GrpcStatus::unavailable;
-    case 403: return GrpcStatus::permission_denied;
-    case 413:
-    case 431: return GrpcStatus::resource_exhausted;
-    default: return GrpcStatus::internal;
-  }
-}
 
 // Returns what follows the messages of a call that breaks after its head (row M78).
 std::string end_of_broken_call(const policy::Outcome& outcome) {
@@ -64,11 +52,12 @@ std::string call_gets(const ExplainReport& report) {
 }
 
 std::string failed_call_gets(const Explanation& explanation, const Course& course) {
-  const bool is_timeout = std::get<policy::Fail>(course.end).gateway_timeout;
-  const bool is_late = is_timeout || (explanation.deadline && course.last_ended >= *explanation.deadline);
-  const int status = http::failure_reply(course.ledger, is_timeout, "reprise").status;
-  return "200 with grpc-status " +
-         status_text(status_of_failure(status, is_late && explanation.deadline_of_call));
+  const int status =
+      http::failure_reply(course.ledger, std::get<policy::Fail>(course.end).gateway_timeout, "reprise")
+          .status;
+  const auto& own = explanation.facts.call_deadline;
+  const bool exceeded = status == 504 && own && policy::Instant{} + course.last_ended >= *own;
+  return "200 with grpc-status " + status_text(http::status_of_failure(status, exceeded));
 }
 
 std::vector<std::string> held_of_call(const ExplainReport& report) {

@@ -214,6 +214,8 @@ std::string responding(const ExplainReport& report) {
 // request uses HTTP/1.
 std::string http2(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route_policy();
+  if (policy.http2 == policy::UseHttp2::never && !report.explanation.call.empty())
+    return "never: a gRPC call fails, because it is never sent over HTTP/1.1";
   if (policy.http2 == policy::UseHttp2::never) return "never: the request is sent over HTTP/1.1";
   const bool is_always = policy.http2 == policy::UseHttp2::always;
   if (!report.explanation.http2) {

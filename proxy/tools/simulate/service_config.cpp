@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "config/keys/scalar.hpp"
+#include "proxy/http/grpc/status.hpp"
 
 namespace reprise::tools {
 namespace {
@@ -98,22 +99,6 @@ GrpcStatus read_status(const json::value& value, const std::string& key) {
   return *status;
 }
 
-// Returns the status of a call whose response has that HTTP status and no grpc-status
-// (doc/http-grpc-status-mapping.md of gRPC).
-GrpcStatus status_of_http(int status) {
-  switch (status) {
-    case 400: return GrpcStatus::internal;
-    case 401: return GrpcStatus::unauthenticated;
-    case 403: return GrpcStatus::permission_denied;
-    case 404: return GrpcStatus::unimplemented;
-    case 429:
-    case 502:
-    case 503:
-    case 504: return GrpcStatus::unavailable;
-    default: return GrpcStatus::unknown;
-  }
-}
-
 /// Statuses with which a call is retried.
 struct Codes {
   policy::RetryOn on;
@@ -133,7 +118,7 @@ Codes read_codes(const Part& part, std::string_view name, bool may_be_empty) {
     codes.words.append(codes.words.empty() ? "" : ", ").append(policy::word(status));
   }
   for (int status = 400; status < 600; ++status) {
-    if (codes.on.calls.test(static_cast<std::size_t>(status_of_http(status))))
+    if (codes.on.calls.test(static_cast<std::size_t>(http::status_of_http(status))))
       codes.on.statuses.set(static_cast<std::size_t>(status));
   }
   // A call that finds no connection, or loses it, ends with `unavailable`.
