@@ -156,6 +156,34 @@ def test_M65_client_that_has_finished_gets_its_responses():
         equal(client.read_to_goaway(), h2.NO_ERROR)
 
 
+def test_M65_response_that_the_closed_window_cannot_take_ends_after_the_fin():
+    for open_window in (0, 100):
+        gate = Gate(Reply(200, bytes(3000)))
+        gate.open.clear()
+        narrow = {"opens_windows": False, "acknowledges": False, "settings": {h2.INITIAL_WINDOW_SIZE: open_window}}
+        with Http2Upstream({"/x": [gate]}) as upstream, asking(upstream, client=narrow) as (client, reprise):
+            stream = client.begin()
+            upstream.heads_seen(1)
+            client.finish()
+            gate.open.set()
+            client.read_to_goaway()
+            response = client.responses[stream]
+            equal((response.status, response.size, response.ended), (200, open_window, False))
+            equal(reprise.requests(1)[0]["ending"], "client_gone")
+            eventually(lambda: streams(reprise) == 0 == reprise.metric("reprise_http2_connections", side="client"), "the connection has ended")
+
+
+def test_M65_reset_after_the_fin_ends_the_streams():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        client.begin()
+        upstream.heads_seen(1)
+        client.finish()
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 1, "the stream is served")
+        client.abort()
+        eventually(lambda: streams(reprise) == 0 == streams(reprise, "upstream"), "no stream is left")
+        equal(reprise.requests(1)[0]["ending"], "client_gone")
+
+
 def test_M40_response_that_the_window_has_cut_is_not_reset_with_no_error():
     narrow = {"opens_windows": False, "settings": {h2.INITIAL_WINDOW_SIZE: 100}}
     with Http2Upstream({"/x": [Reply(200, bytes(3000))]}) as upstream, asking(upstream, client=narrow, idle_timeout="50ms") as (client, reprise):

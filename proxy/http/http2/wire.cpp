@@ -320,6 +320,7 @@ void Wire::go_away(Http2Code code) {
 void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
 
 void Wire::input_ended() {
+  input_ended_ = true;
   for (const auto& [id, stream] : streams_) fail(id, {Http2Failure::Kind::closed, Http2Code::no_error, {}});
   settle();
 }
@@ -355,6 +356,13 @@ bool Wire::taken(StreamId id) const {
   const Stream& stream = this->stream(id);
   return stream.unframed_heads == 0 && stream.piece.empty() && (!stream.last || stream.ended) &&
          stream.end <= written_;
+}
+
+bool Wire::is_stuck(StreamId id) const {
+  const Stream& stream = this->stream(id);
+  const bool has_more = !stream.piece.empty() || (stream.last && !stream.ended);
+  return input_ended_ && has_more && !stream.closed && out_.empty() &&
+         nghttp2_session_want_write(session_->handle) == 0;
 }
 
 bool Wire::closed(StreamId id) const { return stream(id).closed; }

@@ -102,6 +102,10 @@ class Wire {
   bool taken(StreamId) const;
   /// Returns true if the stream has ended on both sides, or was reset. Nothing more is sent.
   bool closed(StreamId) const;
+  /// Returns true if the rest of the own message can never be sent: the peer has closed its sending side, so
+  /// it cannot open the windows that hold the rest back. False while
+  /// bytes of `output` are unwritten.
+  bool is_stuck(StreamId) const;
   /// Returns true if the owner has written a byte of the own message's head, or has begun a write that
   /// includes it.
   bool may_have_sent(StreamId) const;
@@ -238,6 +242,7 @@ class Wire {
   std::vector<std::pair<StreamId, Http2Code>> resets_;  ///< to submit once the input was processed
   std::string out_;
   std::size_t out_begin_ = 0;
+  bool input_ended_ = false;
   std::uint64_t framed_ = 0;   ///< bytes that libnghttp2 has framed so far
   std::uint64_t begun_ = 0;    ///< how many of the framed bytes may have arrived, if more than `written_`
   std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written

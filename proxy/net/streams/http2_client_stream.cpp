@@ -79,7 +79,8 @@ Presence Http2ClientStream::presence() {
   // After a complete request, a reset of the client is no failure of its message.
   const bool is_reset = failure() || (is_open() && wire().closed(id()) && !complete_);
   if (is_reset || !connection_->is_open()) return Presence::reset;
-  return connection_->is_finished() ? Presence::finished : Presence::present;
+  // After the FIN, the connection reads no more, so that a reset is seen only here.
+  return connection_->is_finished() ? connection_->presence() : Presence::present;
 }
 
 void Http2ClientStream::cut() { forget(Http2Code::internal_error); }

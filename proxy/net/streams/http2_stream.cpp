@@ -64,6 +64,7 @@ Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
   for (;;) {
     if (const ErrorCode failed = sending_error()) co_return failed;
     if (is_all_sent()) co_return ErrorCode();
+    if (wire().is_stuck(id_)) co_return asio::error::connection_reset;
     if (ended_waits != ended_send_waits_) co_return asio::error::operation_aborted;
     if (bytes_sent() != sent) {
       sent = bytes_sent();
