@@ -5,7 +5,7 @@ import threading
 
 import http2_frames as h2
 from control import Controlled
-from harness import LOOPBACK, PATIENCE, equal, eventually
+from harness import LOOPBACK, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Gate, Http2Upstream, Reply, hangs
 from test_http2_client_messages import VERSIONS, asking
@@ -91,22 +91,17 @@ def test_M64_connection_of_a_listener_that_a_reload_removes_ends_after_its_next_
 
 
 def test_M64_stream_keeps_the_settings_of_its_listener_while_another_stream_takes_new_ones():
-    gate = Gate()
-    gate.open.clear()
-    def redirects(link, request):
-        gate.open.wait(PATIENCE)
-        link.respond(request, Reply(302, b"", [("location", upstream.url("/base/there"))]))
-    with Http2Upstream({"/base/slow": [redirects]}) as upstream:
+    with Http2Upstream({"/base/slow": [hangs]}) as upstream:
         def listeners(path):
             return [{"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url(path)}]
         with Controlled(listeners=listeners("/base")) as reprise, Http2Client(reprise.gateway) as client:
             slow = client.begin(path="/slow")
-            upstream.heads_seen(1)
+            request = upstream.heads_seen(1)[0]
             for number in range(1, 4):
                 reprise.change(listeners=listeners(f"/other{number}"))
                 reprise.expect_reload("success", number)
                 equal(client.ask(path=f"/{number}").status, 200)
-            gate.open.set()
+            upstream.links[0].respond(request, Reply(302, b"", [("location", upstream.url("/base/there"))]))
             equal(client.response(slow).field("location"), "http://%s:%d/there" % reprise.gateway)
 
 
