@@ -5,7 +5,7 @@ import ssl
 import http2_frames as h2
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, hangs
+from http2_upstream import Http2Upstream, Reply, hangs
 from reader import CRLF, reset
 from server import Server
 from test_http2_clients import relays, reprise_for
@@ -102,6 +102,44 @@ def test_M11_requests_inside_the_tunnel_are_served_and_retried():
         client.until(lambda: b"answer 2" in client.responses[stream].body)
         body = client.responses[stream].body
         assert body.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in body, body
+
+
+class Inside:
+    """A stream of an Http2Client as the socket of another Http2Client."""
+
+    def __init__(self, client, stream):
+        self.client, self.stream, self.read_up_to = client, stream, 0
+
+    def settimeout(self, _):
+        pass
+
+    def close(self):
+        pass
+
+    def sendall(self, data):
+        self.client.data(self.stream, data)
+
+    def recv(self, _):
+        response = self.client.responses[self.stream]
+        self.client.until(lambda: response.size > self.read_up_to or response.ended or response.reset is not None)
+        piece, self.read_up_to = response.body[self.read_up_to:], response.size
+        return piece
+
+
+def test_M11_connection_goes_on_while_http2_inside_its_tunnel_is_served():
+    keep_alive = {"timers": {"keep_alive": "100ms"}}
+    with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream, **keep_alive) as reprise, Http2Client(reprise.forward) as client:
+        tunnel = opened(client, upstream.port)
+        inside = Http2Client(connection=Inside(client, tunnel), authority=f"{LOOPBACK}:{upstream.port}")
+        stream = inside.begin()
+        request = upstream.heads_seen(1)[0]
+        with Http2Client(reprise.forward) as idle:
+            idle.read_to_goaway()  # longer than `client` has been without another request
+        upstream.links[0].respond(request, Reply(200))
+        equal((inside.response(stream).status, client.goaways), (200, []))
+        equal(inside.read_to_goaway(), h2.NO_ERROR)
+        client.data(tunnel, end=True)
+        equal(client.read_to_goaway(), h2.NO_ERROR)
 
 
 class TlsInside:

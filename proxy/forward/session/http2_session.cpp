@@ -239,21 +239,9 @@ bool Http2Session::close_for_room() {
   return true;
 }
 
-namespace {
-
-Task<void> run_http2_session(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
-                             std::string early) {
-  Http2Session session(worker, std::move(connection), std::move(inside));
-  co_await session.run(early);
-}
-
-}  // namespace
-
-void serve_http2(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
-                 std::string early) {
-  asio::co_spawn(worker.io,
-                 run_http2_session(worker, std::move(connection), std::move(inside), std::move(early)),
-                 or_abort);
+Task<void> serve_http2(Worker& worker, Http2Opening opening) {
+  Http2Session session(worker, std::move(opening.connection), std::move(opening.inside));
+  co_await session.run(opening.early);
 }
 
 }  // namespace reprise::forward

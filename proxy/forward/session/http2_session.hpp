@@ -62,9 +62,14 @@ class Http2Session final : public Client,
   ClientPlace place_;
 };
 
-/// Spawns the coroutine of a connection over which the client speaks HTTP/2. `early`: the first bytes, as far
-/// as they were read.
-/// `inside`: the byte stream that the connection is inside of, if any.
-void serve_http2(Worker&, ClientConnection, std::optional<InsideStream> inside, std::string early);
+/// A connection over which the client speaks HTTP/2.
+struct Http2Opening {
+  ClientConnection connection;
+  std::optional<InsideStream> inside;  ///< the byte stream that the connection is inside of, if any
+  std::string early;                   ///< the first bytes, as far as they were read
+};
+
+/// Serves the connection until it has ended.
+Task<void> serve_http2(Worker&, Http2Opening);
 
 }  // namespace reprise::forward
