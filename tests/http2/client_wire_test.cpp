@@ -109,6 +109,21 @@ TEST_F(ClientWireTest, response_becomes_frames) {
   EXPECT_TRUE(flush(FrameType::rst_stream).empty());
 }
 
+TEST_F(ClientWireTest, M102_written_output_uses_no_memory_while_more_follows) {
+  receive(headers(1, get_fields, end_stream) + window_update(0, 1 << 30) + window_update(1, 1 << 30));
+  wire.take_begun();
+  flush();
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+  const std::string piece(16'384, 'x');
+  for (int i = 0; i < 1000; ++i) {
+    wire.send(1, piece);
+    wire.written(wire.output().size() - 1);
+  }
+  EXPECT_LE(wire.output_memory(), 256U * 1024);
+  wire.written(wire.output().size());
+  EXPECT_LE(wire.output_memory(), 1024U) << "idle";
+}
+
 TEST_F(ClientWireTest, M37_interim_heads_precede_the_final_one) {
   receive(headers(1, get_fields, end_stream));
   wire.take_begun();

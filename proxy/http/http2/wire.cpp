@@ -17,6 +17,8 @@ namespace {
 
 // Output is collected up to this size, so that one write carries many small frames.
 constexpr std::size_t output_bytes = 64 * 1024;
+// Memory for output that an idle connection keeps.
+constexpr std::size_t idle_output_bytes = 1024;
 // Size of the HPACK encoder's table. A larger table that the upstream allows is not used (row M97).
 constexpr std::size_t hpack_table_bytes = 4096;
 // Longest head that can be sent. The limits of the listener are lower.
@@ -476,9 +478,17 @@ void Wire::written(std::size_t bytes) {
   assert(bytes <= out_.size() - out_begin_);
   out_begin_ += bytes;
   written_ += bytes;
-  if (out_begin_ < out_.size()) return;
-  out_.clear();
-  out_begin_ = 0;
+  if (out_begin_ == out_.size()) {
+    if (out_.capacity() > idle_output_bytes) {
+      std::string().swap(out_);
+    } else {
+      out_.clear();
+    }
+    out_begin_ = 0;
+  } else if (out_begin_ > output_bytes) {
+    out_.erase(0, out_begin_);
+    out_begin_ = 0;
+  }
 }
 
 }  // namespace reprise::http

@@ -135,6 +135,8 @@ class Wire {
   void write_begins(std::size_t bytes) { begun_ = written_ + bytes; }
   /// Reports that the owner has written the first `bytes` bytes of `output`.
   void written(std::size_t bytes);
+  /// Returns how much memory the output uses.
+  std::size_t output_memory() const { return out_.capacity(); }
 
  protected:
   struct Stream {
