@@ -1,9 +1,12 @@
 """Tests row M11 of docs/requirements/http2.md: CONNECT over HTTP/2, and what is inside such tunnels."""
 import contextlib
+import os
+import signal
 import ssl
+import threading
 
 import http2_frames as h2
-from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Http2Upstream, Reply, hangs
 from reader import CRLF, reset
@@ -78,6 +81,68 @@ def test_M11_connect_on_a_gateway_gets_501():
     with Upstream() as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
         equal(client.response(client.begin("CONNECT", None, end=False, authority="other.test:443")).status, 501)
         equal(client.ask().status, 200)
+
+
+def narrow(reprise):
+    """Returns a client of the forward listener whose streams get 100 bytes."""
+    return Http2Client(reprise.forward, opens_windows=False, settings={h2.INITIAL_WINDOW_SIZE: 100})
+
+
+def test_M11_bytes_that_the_window_holds_back_arrive_after_the_tunnel_has_ended():
+    def responds_at_the_end(connection):
+        while connection.recv(4096):
+            pass
+        connection.sendall(bytes(10000))
+    with Server(responds_at_the_end) as talker, Reprise() as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0", end=True)
+        received(client, stream, 100)
+        equal(reprise.requests(1)[0]["response_bytes"], 10000)
+        client.open_window(stream, 20000)
+        response = client.response(stream)
+        equal((response.size, response.ended, response.reset), (10000, True, None))
+
+
+def test_M64_drain_ends_although_bytes_of_a_tunnel_wait_for_the_window():
+    def responds_at_the_end(connection):
+        while connection.recv(4096):
+            pass
+        connection.sendall(bytes(10000))
+    with Server(responds_at_the_end) as talker, Reprise(shutdown={"grace": "100ms"}) as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0", end=True)
+        received(client, stream, 100)
+        reprise.requests(1)
+        os.kill(reprise.process.pid, signal.SIGTERM)
+        client.read_to_goaway()
+        equal((client.responses[stream].size, client.responses[stream].ended), (100, False))
+        reprise.process.wait(PATIENCE)
+
+
+def test_M11_client_learns_that_the_upstream_broke_once_it_has_all_bytes():
+    seen = threading.Event()
+    def breaks(connection):
+        connection.recv(4096)
+        connection.sendall(bytes(10000))
+        seen.wait(PATIENCE)
+        reset(connection)
+    with Server(breaks) as talker, Reprise() as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0")
+        received(client, stream, 100)
+        seen.set()
+        client.open_window(stream, 20000)
+        response = client.response(stream)
+        equal((response.size, response.ended, response.reset), (10000, False, h2.CONNECT_ERROR))
+
+
+def test_M11_last_response_inside_the_tunnel_ends_the_stream_in_order():
+    with Upstream() as upstream, Reprise() as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, upstream.port)
+        client.data(stream, f"GET /x HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\nConnection: close\r\n\r\n".encode())
+        response = client.response(stream)
+        assert response.body.startswith(b"HTTP/1.1 200"), response.body
+        equal((response.ended, response.reset), (True, None))
 
 
 def test_M11_client_that_resets_the_tunnel_ends_it_at_the_upstream():

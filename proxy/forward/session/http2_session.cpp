@@ -139,12 +139,15 @@ Task<void> Http2Session::run(std::string_view early) {
       http::ClientWire::Limits{snapshot.head_limits(), snapshot.settings.limits.streams},
       worker.shared.stream_memory, *this);
   connection_->begin(early);
-  while (serving_ > 0 || (connection_->is_open() && !is_leaving())) {
+  while (serving_ > 0 || (connection_->is_open() && (!is_leaving() || connection_->open_streams() > 0))) {
     if (worker.draining || listener->closed) say_goodbye();
-    if (serving_ == 0) {
-      co_await wait_idle();
-    } else {
+    if (serving_ > 0) {
       co_await changes_.until(Instant::max());
+    } else if (is_leaving()) {
+      // The last bytes of a tunnel wait for the client's window, see Http2ClientLink::close.
+      co_await changes_.until(net::Tick::now() + net::Tick::granule);
+    } else {
+      co_await wait_idle();
     }
     count_events();
   }

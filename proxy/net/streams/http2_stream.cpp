@@ -1,5 +1,6 @@
 #include "proxy/net/streams/http2_stream.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "proxy/net/io/http2_error.hpp"
@@ -57,10 +58,10 @@ void Http2Stream::wake() {
   taken_.cancel();
 }
 
-Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
+Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle, Instant latest) {
   const unsigned ended_waits = ended_send_waits_;
   std::uint64_t sent = bytes_sent();
-  Instant due = policy::end_of(Tick::now(), idle);
+  Instant due = std::min(latest, policy::end_of(Tick::now(), idle));
   for (;;) {
     if (const ErrorCode failed = sending_error()) co_return failed;
     if (is_all_sent()) co_return ErrorCode();
@@ -68,7 +69,7 @@ Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
     if (ended_waits != ended_send_waits_) co_return asio::error::operation_aborted;
     if (bytes_sent() != sent) {
       sent = bytes_sent();
-      due = policy::end_of(Tick::now(), idle);
+      due = std::min(latest, policy::end_of(Tick::now(), idle));
     }
     if (Tick::now() >= due) {
       send_limit_hit_ = true;
