@@ -257,6 +257,60 @@ TEST_F(ClientWireTest, M92_too_many_resets_end_the_connection) {
   EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
 }
 
+// libnghttp2 sends these resets by itself.
+TEST_F(ClientWireTest, M92_too_many_bodies_of_a_wrong_length_end_the_connection) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 1001; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+    flush();
+  }
+  EXPECT_EQ(wire.flood(), Http2Flood::resets);
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
+}
+
+TEST_F(ClientWireTest, M92_each_reset_counts_once) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 330; ++i) {
+    const StreamId id = 6 * i + 1;
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    receive(headers(id + 2, {{":method", "GET"}}, end_stream));
+    receive(headers(id + 4, {{"Upper", "case"}}, end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+    flush();
+  }
+  EXPECT_FALSE(wire.failure()) << "990 of 1,000 are used";
+}
+
+TEST_F(ClientWireTest, M92_streams_that_the_owner_ends_are_no_flood) {
+  for (int i = 0; i < 2000; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, post_fields));
+    for (const StreamId begun : wire.take_begun()) {
+      respond(begun, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", true);
+      flush();
+      wire.release(begun, Http2Code::no_error);
+    }
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M94_resets_that_are_not_read_end_the_connection) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 4000 && !wire.is_ending(); ++i) {
+    const StreamId id = 2 * i + 1;
+    now += std::chrono::milliseconds(31);  // the bucket never gets empty
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+  }
+  EXPECT_EQ(wire.flood(), Http2Flood::unread_acks);
+}
+
 TEST_F(ClientWireTest, M92_resets_at_the_allowed_rate_never_end_the_connection) {
   for (int i = 0; i < 3000; ++i) {
     const StreamId id = 2 * i + 1;
@@ -363,6 +417,15 @@ TEST_F(ClientWireTest, M64_goodbye_is_known_once_the_ping_is_acknowledged) {
   EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1}) << "the client did not know yet";
   receive(frame(FrameType::ping, ack, 0, frames[1].payload));
   EXPECT_TRUE(wire.goodbye_is_known());
+}
+
+// Without the right order of the subtraction, the sanitizer reports an overflow.
+TEST_F(ClientWireTest, highest_id_can_be_followed_by_trailers) {
+  constexpr StreamId highest = 0x7fffffff;
+  receive(headers(highest, post_fields));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{highest});
+  receive(headers(highest, {{"x-sum", "7"}}, end_stream));
+  EXPECT_EQ(wire.message(highest).trailers, "x-sum: 7\r\n");
 }
 
 TEST_F(ClientWireTest, M42_body_that_is_longer_than_its_length_resets_the_stream) {

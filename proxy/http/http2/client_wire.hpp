@@ -62,7 +62,7 @@ class ClientWire final : public Wire {
   void data_framed() override { window_updates_ = std::min(window_updates_ + 2, most_window_updates); }
   void goaway_framed() override;
   void take_ping_ack() override { goodbye_is_known_ = goodbye_is_known_ || pings_; }
-  void own_reset() override { spend(resets_, policy::Http2Flood::resets); }
+  void reset_framed(Http2Code) override;
 
   void take_frame(const FrameHead&);
   void judge_id(const FrameHead&);

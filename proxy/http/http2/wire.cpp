@@ -160,6 +160,7 @@ struct Wire::Callbacks {
     const bool carries = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed();
     if (frame->hd.type == NGHTTP2_GOAWAY) wire(user).goaway_framed();
+    if (frame->hd.type == NGHTTP2_RST_STREAM) wire(user).reset_framed(code_of(frame->rst_stream.error_code));
     if (!carries || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     if (Stream* const stream = wire(user).find(frame->hd.stream_id)) stream->ended = true;
     return 0;
@@ -307,13 +308,12 @@ void Wire::receive(std::string_view bytes) {
   if (taken == NGHTTP2_ERR_FLOODED) return note_unread_acks();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {})) {
-    own_reset();
+  for (const auto& [id, code] : std::exchange(resets_, {}))
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
-  }
 }
 
 void Wire::go_away(Http2Code code) {
+  is_ending_ = is_ending_ || code != Http2Code::no_error;
   const StreamId last = nghttp2_session_get_last_proc_stream_id(session_->handle);
   expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
                                nullptr, 0));
@@ -456,6 +456,7 @@ std::string_view Wire::output() {
   while (out_.size() - out_begin_ < output_bytes) {
     const std::uint8_t* data = nullptr;
     session_->framing = 0;
+    if (goes_away_with_) go_away(*std::exchange(goes_away_with_, std::nullopt));
     const auto bytes = nghttp2_session_mem_send(session_->handle, &data);
     expect(static_cast<int>(bytes));
     if (bytes == 0) break;

@@ -83,6 +83,8 @@ class Wire {
   const std::optional<Http2Failure>& failure() const { return failure_; }
   /// Returns true if the peer has announced with GOAWAY that it accepts, or opens, no new stream.
   bool going_away() const { return goaway_.has_value(); }
+  /// Returns true once a GOAWAY with an error code was queued. The connection fails when it is framed.
+  bool is_ending() const { return is_ending_; }
   /// Returns the code of the last GOAWAY. Precondition: `going_away`.
   Http2Code goaway_code() const { return *goaway_; }
   /// Returns the frames with an error code since the last call; nothing if there were none.
@@ -182,6 +184,11 @@ class Wire {
   void fail_and_reset(StreamId, const Http2Failure&);
   /// Queues GOAWAY. With an error code, the connection fails when it is framed.
   void go_away(Http2Code);
+  /// Queues GOAWAY with an error code before the next frame is framed. For callbacks, which must not submit.
+  void go_away_later(Http2Code code) {
+    goes_away_with_ = code;
+    is_ending_ = true;
+  }
   /// Returns the bytes that were framed and not written.
   std::string& unwritten() { return out_; }
   /// Resets a stream once the input was processed.
@@ -214,8 +221,8 @@ class Wire {
   /// An own DATA or GOAWAY frame was framed.
   virtual void data_framed() {}
   virtual void goaway_framed() {}
-  /// The stream is reset because of what has arrived.
-  virtual void own_reset() {}
+  /// An own RST_STREAM frame was framed; libnghttp2 may have submitted it.
+  virtual void reset_framed(Http2Code) {}
 
   struct Callbacks;
   struct Session {
@@ -245,7 +252,9 @@ class Wire {
   std::string out_;
   std::size_t out_begin_ = 0;
   bool input_ended_ = false;
-  std::uint64_t framed_ = 0;   ///< bytes that libnghttp2 has framed so far
+  bool is_ending_ = false;                   ///< a GOAWAY with an error code was queued
+  std::optional<Http2Code> goes_away_with_;  ///< code of a GOAWAY to queue when the next frame is framed
+  std::uint64_t framed_ = 0;                 ///< bytes that libnghttp2 has framed so far
   std::uint64_t begun_ = 0;    ///< how many of the framed bytes may have arrived, if more than `written_`
   std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written
   std::size_t unclaimed_ = 0;  ///< received bytes by which the connection's window is still to be reopened
