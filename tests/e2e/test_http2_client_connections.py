@@ -139,6 +139,16 @@ def test_M65_reset_connection_ends_all_its_streams():
         equal({request.reset for request in upstream.heads}, {h2.CANCEL})
 
 
+def test_M65_reset_connection_ends_a_response_that_its_window_holds_back():
+    narrow = {"opens_windows": False, "settings": {h2.INITIAL_WINDOW_SIZE: 100}}
+    with Http2Upstream({"/x": [Reply(200, bytes(3000))]}) as upstream, asking(upstream, client=narrow) as (client, reprise):
+        stream = client.begin()
+        client.until(lambda: client.responses[stream].size == 100)
+        client.abort()
+        eventually(lambda: streams(reprise) == 0 == streams(reprise, "upstream"), "no stream is left")
+        equal(reprise.requests(1)[0]["ending"], "client_gone")
+
+
 def test_M65_client_that_has_finished_gets_its_responses():
     gate = Gate()
     gate.open.clear()

@@ -49,8 +49,10 @@ ErrorCode Http2Stream::error() const {
 ErrorCode Http2Stream::sending_error() const {
   if (sending_ended_ || id_ == 0) return asio::error::operation_aborted;
   if (const ErrorCode failed = error()) return failed;
-  const bool is_over = wire().closed(id_) && !is_all_sent();
-  return is_over ? ErrorCode(Http2Error::reset) : ErrorCode();
+  if (is_all_sent()) return ErrorCode();
+  // The message of the peer may have been complete before its connection ended.
+  if (!connection_->is_open()) return connection_->error_;
+  return wire().closed(id_) ? ErrorCode(Http2Error::reset) : ErrorCode();
 }
 
 void Http2Stream::wake() {
