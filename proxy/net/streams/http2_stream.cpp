@@ -25,6 +25,7 @@ void Http2Stream::forget(http::Http2Code code) {
   sent_ = has_sent();
   sent_bytes_ = bytes_sent();
   trailers_ = message().trailers;
+  was_complete_ = complete();
   connection_->streams_.erase(id_);
   wire().release(id_, code);
   flush();
@@ -116,7 +117,9 @@ void Http2Stream::end_read() {
   arrived_.cancel();
 }
 
-bool Http2Stream::complete() const { return id_ == 0 || (message().ended && message().body.empty()); }
+bool Http2Stream::complete() const {
+  return id_ == 0 ? was_complete_ : message().ended && message().body.empty();
+}
 
 const std::string& Http2Stream::trailers() const { return id_ == 0 ? trailers_ : message().trailers; }
 

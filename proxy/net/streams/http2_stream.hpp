@@ -109,6 +109,7 @@ class Http2Stream : public BodySource {
   bool sent_ = false;             ///< result of `has_sent` after the stream was forgotten
   std::string piece_;             ///< the piece that was returned last
   std::string trailers_;
+  bool was_complete_ = false;  ///< result of `complete` after the stream was forgotten
   Pause arrived_;
   Pause taken_;
   std::optional<Instant> read_due_;
