@@ -5,7 +5,7 @@ import threading
 
 import http2_frames as h2
 from control import Controlled
-from harness import LOOPBACK, equal, eventually
+from harness import LOOPBACK, PATIENCE, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Gate, Http2Upstream, Reply, hangs
 from test_http2_client_messages import VERSIONS, asking
@@ -76,6 +76,49 @@ def test_M64_streams_that_outlive_the_grace_are_cancelled():
         os.kill(reprise.process.pid, signal.SIGTERM)
         response = client.response(stream)
         assert response.reset == h2.CANCEL or response.status == 503, (response.reset, response.status)
+
+
+def test_M64_drain_that_can_be_undone_sends_new_requests_elsewhere_and_serves_open_ones():
+    with Http2Upstream({"/slow": [hangs]}) as upstream:
+        gateway = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}
+        with Controlled(listeners=[gateway]) as reprise, Http2Client(reprise.gateway) as client, Http2Client(reprise.gateway) as unused:
+            slow = client.begin(path="/slow")
+            request = upstream.heads_seen(1)[0]
+            equal(reprise.tell("drain")[0], 0)
+            client.until(lambda: len(client.goaways) == 2)
+            equal(client.goaways, [(h2.MOST_STREAMS, h2.NO_ERROR), (slow, h2.NO_ERROR)])
+            client.begin(path="/late")
+            upstream.links[0].respond(request, Reply(200))
+            equal((client.response(slow).status, client.read_to_goaway()), (200, h2.NO_ERROR))
+            equal(upstream.count("/late"), 0)
+            equal((unused.ask(path="/first").status, unused.read_to_goaway()), (200, h2.NO_ERROR))
+
+
+def test_M64_idle_connection_ends_when_a_drain_begins():
+    with Upstream() as upstream:
+        gateway = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}
+        with Controlled(listeners=[gateway], defaults={"http2": "never"}) as reprise, Http2Client(reprise.gateway) as client:
+            equal(client.ask().status, 200)
+            equal(reprise.tell("drain")[0], 0)
+            equal((client.read_to_goaway(), client.goaways), (h2.NO_ERROR, [(h2.MOST_STREAMS, h2.NO_ERROR), (1, h2.NO_ERROR)]))
+
+
+def test_M64_second_signal_ends_the_process_while_streams_are_served():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        for _ in range(5):
+            client.begin()
+        upstream.heads_seen(5)
+        for _ in range(2):
+            os.kill(reprise.process.pid, signal.SIGTERM)
+            client.until(lambda: client.goaways) if not client.goaways else None
+        reprise.process.wait(PATIENCE)
+
+
+def test_M108_frames_that_arrive_with_the_preface_are_counted():
+    opening = h2.PREFACE + h2.settings_frame({}) + h2.frame(h2.GOAWAY, 0, 0, h2.number(0) + h2.number(h2.INTERNAL_ERROR))
+    with Upstream() as upstream, asking(upstream, client={"opening": opening, "settings": None}) as (client, reprise):
+        client.read_to_goaway()
+        eventually(lambda: reprise.metric("reprise_http2_goaways_total", side="client", code="internal_error") == 1, "the GOAWAY is counted")
 
 
 def test_M64_connection_of_a_listener_that_a_reload_removes_ends_after_its_next_response():

@@ -28,12 +28,16 @@ class Http2Session::ServedStream {
         next_(std::exchange(session.served_, this)) {
     if (next_ != nullptr) next_->previous_ = this;
   }
-  ~ServedStream() {
+  ~ServedStream() { leave_list(); }
+  ServedStream(const ServedStream&) = delete;
+  ServedStream& operator=(const ServedStream&) = delete;
+
+  /// Removes this object from the session's list. Afterwards, the session may be destroyed first.
+  void leave_list() {
+    if (!std::exchange(is_listed_, false)) return;
     (previous_ != nullptr ? previous_->next_ : session_.served_) = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
   }
-  ServedStream(const ServedStream&) = delete;
-  ServedStream& operator=(const ServedStream&) = delete;
 
   Task<void> serve(Request&);
   net::ClientWatch* watch() const { return watch_.get(); }
@@ -53,6 +57,7 @@ class Http2Session::ServedStream {
   net::GuardedPointer<net::ClientWatch> watch_;
   ServedStream* previous_ = nullptr;
   ServedStream* next_;
+  bool is_listed_ = true;
 };
 
 Task<void> Http2Session::ServedStream::serve(Request& request) {
@@ -116,7 +121,9 @@ Http2Session::Http2Session(Worker& thread, ClientConnection connection, std::opt
   worker.shared.metrics.http2_connections_changed(Http2Side::client, 1);
 }
 
+// If the process ends at once, the coroutines of the streams may be destroyed after this object.
 Http2Session::~Http2Session() {
+  while (served_ != nullptr) served_->leave_list();
   if (connection_ != nullptr) connection_->forget_owner();
   worker.shared.metrics.http2_connections_changed(Http2Side::client, -1);
   worker.sessions.remove(*this);
@@ -140,9 +147,10 @@ Task<void> Http2Session::run(std::string_view early) {
       worker.shared.stream_memory, *this);
   connection_->begin(early);
   while (serving_ > 0 || (connection_->is_open() && (!is_leaving() || connection_->open_streams() > 0))) {
-    if (worker.draining || listener->closed) say_goodbye();
+    if (must_end()) say_goodbye();
+    const Instant next = refuse_new_streams();
     if (serving_ > 0) {
-      co_await changes_.until(Instant::max());
+      co_await changes_.until(next);
     } else if (is_leaving()) {
       // The last bytes of a tunnel wait for the client's window, see Http2ClientLink::close.
       co_await changes_.until(net::Tick::now() + net::Tick::granule);
@@ -151,6 +159,7 @@ Task<void> Http2Session::run(std::string_view early) {
     }
     count_events();
   }
+  count_events();  // the first bytes may have ended the connection
   if (const auto& flood = connection_->state().flood()) worker.shared.metrics.count_http2_flood(*flood);
   if (worker.draining) connection_->linger_for(net::Tick::granule);
   connection_->close();
@@ -168,6 +177,19 @@ Task<void> Http2Session::wait_idle() {
   if (serving_ > 0 || leave_by_ || net::Tick::now() < due) co_return;
   worker.shared.metrics.count_limit(telemetry::LimitHit::keep_alive);
   say_goodbye();
+}
+
+// During a drain that can be undone, new connections still arrive. A client that got GOAWAY before its first
+// request would connect again and again.
+bool Http2Session::must_end() const {
+  return worker.draining || listener->closed || (worker.leaving && has_served_);
+}
+
+Instant Http2Session::refuse_new_streams() {
+  if (!leave_by_ || !connection_->is_open()) return Instant::max();
+  if (!is_leaving()) return *leave_by_;
+  connection_->say_goodbye();
+  return Instant::max();
 }
 
 bool Http2Session::is_leaving() const {
@@ -192,6 +214,7 @@ void Http2Session::count_events() {
 
 void Http2Session::serve(http::StreamId id) {
   ++serving_;
+  has_served_ = true;
   worker.shared.metrics.http2_streams_changed(Http2Side::client, 1);
   asio::co_spawn(worker.io.get_executor(), serve_stream(*this, id), or_abort);
 }
@@ -210,8 +233,10 @@ Task<void> Http2Session::serve_stream(Http2Session& session, http::StreamId id) 
     co_await session.serve_connect(id);
   } else {
     auto request = session.begin_request();
-    ServedStream served(session, id);
-    co_await served.serve(*request);
+    {
+      ServedStream served(session, id);
+      co_await served.serve(*request);
+    }
     session.end_request(std::move(request));
   }
   --session.serving_;
@@ -223,7 +248,13 @@ void Http2Session::drain() {
   for (ServedStream* each = served_; each != nullptr; each = each->next()) {
     if (net::ClientWatch* const watch = each->watch()) watch->shut_down();
   }
-  if (connection_ != nullptr) say_goodbye();
+  if (connection_ == nullptr) return;
+  say_goodbye();
+  connection_->end_linger();
+}
+
+void Http2Session::announce_end() {
+  if (connection_ != nullptr && must_end()) say_goodbye();
 }
 
 void Http2Session::abort() {
@@ -231,7 +262,7 @@ void Http2Session::abort() {
     if (net::ClientWatch* const watch = each->watch()) watch->report_reset();
   }
   if (connection_ == nullptr) return;
-  connection_->linger_for(net::Tick::granule);
+  connection_->end_linger();
   connection_->abort();
 }
 

@@ -91,7 +91,7 @@ void ClientWire::begin_block(StreamId id) {
   newest_ = std::max(newest_, id);
   if (stream != nullptr) {
     block_.begin(RequestText::Section::trailers, limits_.heads);
-  } else if (is_new && open_streams() < limits_.streams && !memory_is_used_up()) {
+  } else if (is_new && !has_said_goodbye() && open_streams() < limits_.streams && !memory_is_used_up()) {
     block_.begin(RequestText::Section::head, limits_.heads);
     opened_ = id;
   } else {

@@ -449,7 +449,7 @@ void Wire::reset_all(Http2Code code) {
 }
 
 void Wire::say_goodbye() {
-  if (!failure_) go_away(Http2Code::no_error);
+  if (!failure_ && !std::exchange(said_goodbye_, true)) go_away(Http2Code::no_error);
 }
 
 std::string_view Wire::output() {

@@ -127,7 +127,7 @@ class Wire {
   void release(StreamId, Http2Code code = Http2Code::cancel);
   /// Resets every open stream.
   void reset_all(Http2Code code);
-  /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
+  /// Queues GOAWAY(NO_ERROR) with the newest stream. Does nothing if it was called before.
   void say_goodbye();
 
   /// Returns the bytes to write; empty if there are none. The bytes stay valid until `written` is called.
@@ -182,6 +182,7 @@ class Wire {
   void fail(StreamId, const Http2Failure&);
   /// Fails the stream, and resets it with the failure's code once the input was processed.
   void fail_and_reset(StreamId, const Http2Failure&);
+  bool has_said_goodbye() const { return said_goodbye_; }
   /// Queues GOAWAY. With an error code, the connection fails when it is framed.
   void go_away(Http2Code);
   /// Queues GOAWAY with an error code before the next frame is framed. For callbacks, which must not submit.
@@ -252,6 +253,7 @@ class Wire {
   std::string out_;
   std::size_t out_begin_ = 0;
   bool input_ended_ = false;
+  bool said_goodbye_ = false;
   bool is_ending_ = false;                   ///< a GOAWAY with an error code was queued
   std::optional<Http2Code> goes_away_with_;  ///< code of a GOAWAY to queue when the next frame is framed
   std::uint64_t framed_ = 0;                 ///< bytes that libnghttp2 has framed so far

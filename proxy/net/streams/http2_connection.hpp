@@ -48,6 +48,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   /// Starts to read and to write. `early`: bytes of the peer that were already read from the stream.
   void start(std::string_view early);
   const ErrorCode& error() const { return error_; }
+  /// Ends the reading of discarded bytes, see `linger`.
+  void end_discarding() {
+    if (lingers_) stream_->end_read();
+  }
   /// Sends what the kernel takes at once. The rest follows as soon as the socket is writable.
   void flush();
 
