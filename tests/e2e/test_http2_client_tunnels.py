@@ -6,6 +6,7 @@ import ssl
 import threading
 
 import http2_frames as h2
+from client import Client
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
 from http2_upstream import Http2Upstream, Reply, hangs
@@ -247,6 +248,23 @@ def test_M11_intercepted_tls_inside_the_tunnel():
         assert answer.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in answer, answer
 
 
+def test_M65_reset_tunnel_ends_the_request_inside_its_intercepted_tls():
+    seen = threading.Event()
+    def holds(connection, _request, _reader):
+        seen.set()
+        while connection.recv(4096):
+            pass
+        return False
+    with TlsUpstream(on_head={"/x": holds}) as upstream, Intercepting() as reprise, Http2Client(reprise.forward) as client:
+        tunnel = opened(client, upstream.port, HOST)
+        inside = TlsInside(client, tunnel, reprise.bundle)
+        inside.call(inside.tls.write, f"GET /x HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
+        seen.wait(PATIENCE)
+        client.reset_stream(tunnel)
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 0, "the stream has ended")
+        eventually(lambda: [line for line in reprise.log() if line.get("ending") == "client_gone" and line.get("path") == "/x"], "the request has ended")
+
+
 def test_M12_extended_connect_is_not_offered():
     with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
         client.until(lambda: client.settings_seen == 1)
@@ -256,3 +274,21 @@ def test_M12_extended_connect_is_not_offered():
         client.send(head)
         equal(client.response(stream).reset, h2.PROTOCOL_ERROR)
         equal(upstream.heads, [])
+
+
+def test_N6_tunnel_of_an_http2_client_is_not_closed_to_make_room():
+    with Upstream() as upstream, Reprise(threads=1, limits={"connections": 2}) as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, upstream.port)
+        request = f"GET /x HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n\r\n".encode()
+        client.data(stream, request)
+        client.until(lambda: b"answer 1" in client.responses[stream].body)
+        with Client(reprise.forward) as idle:
+            equal(idle.ask("GET", upstream.url("/y")).status, 200)
+            def gets_in():
+                with Client(reprise.forward) as newcomer:
+                    return newcomer.ask("GET", upstream.url("/z")).status == 200
+            eventually(gets_in, "an idle client makes room")
+            equal(idle.read_to_end(), b"")
+        client.data(stream, request)
+        client.until(lambda: b"answer 2" in client.responses[stream].body or client.responses[stream].reset is not None)
+        equal((client.responses[stream].reset, client.goaways), (None, []))

@@ -168,7 +168,7 @@ Task<void> Http2Session::run(std::string_view early) {
 
 Task<void> Http2Session::wait_idle() {
   const Instant due = leave_by_.value_or(net::Tick::now() + worker.snapshot->settings.timers.keep_alive);
-  IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now());
+  IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now(), place_ != nullptr);
   while (serving_ == 0 && connection_->is_open() && !is_leaving() && net::Tick::now() < due) {
     co_await changes_.until(leave_by_ ? std::min(due, *leave_by_) : due);
     count_events();
@@ -267,6 +267,7 @@ void Http2Session::abort() {
 }
 
 bool Http2Session::close_for_room() {
+  if (serving_ > 0 || connection_->has_unread()) return false;
   worker.shared.metrics.count_limit(telemetry::LimitHit::room);
   connection_->linger_for(Duration::zero());
   connection_->close();

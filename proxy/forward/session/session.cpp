@@ -129,7 +129,7 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     buffer.give_back();
     if (can_wait_alone()) co_return Arrived::quiet;
     stream.limit_read(worker_.snapshot->settings.timers.keep_alive);
-    IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now());
+    IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now(), client_.has_place());
     error = co_await stream.wait_readable();
     // Over TLS, the socket may be readable although no data has arrived: there may be only a part of a
     // record, or a record without data. The client is still idle then.

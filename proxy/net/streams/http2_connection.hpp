@@ -36,6 +36,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool seems_dead(Duration since) { return !closed_ && stream_->seems_dead(since); }
   /// Returns how many sent bytes the peer's host has not acknowledged. One system call.
   std::uint64_t unacknowledged() { return closed_ ? 0 : stream_->unacknowledged(); }
+  /// Returns true if bytes of the peer have arrived that were not read yet. One system call.
+  bool has_unread() { return !closed_ && stream_->unread() == Unread::bytes; }
   /// Asks the socket whether the peer still sends. One system call.
   Presence presence() { return closed_ ? Presence::reset : stream_->presence(); }
   asio::any_io_executor executor() { return stream_->executor(); }
