@@ -251,6 +251,18 @@ def test_M66_upstream_connection_stays_open_when_streams_are_cancelled():
         equal((client.ask(path="/y").status, upstream.connections), (200, 1))
 
 
+def test_M100_head_that_never_ends_closes_the_connection():
+    silent = {"acknowledges": False}  # no other frame may come between those of a head
+    with Http2Upstream({"/x": [hangs]}) as upstream, \
+            asking(upstream, client=silent, configuration={"timers": {"header": "100ms"}}) as (client, reprise):
+        client.begin()
+        upstream.heads_seen(1)
+        client.send(h2.frame(h2.HEADERS, 0, 3, b"\x82") + h2.frame(h2.CONTINUATION, 0, 3, b"\x87"))
+        equal(client.read_to_goaway(), h2.NO_ERROR)
+        eventually(lambda: streams(reprise) == 0, "the other stream has ended")
+        equal(reprise.metric("reprise_limits_hit_total", limit="header"), 1)
+
+
 def test_M105_client_that_reads_nothing_stops_only_itself():
     with Http2Upstream({"/large": [Reply(200, bytes(2 * MIB))]}) as upstream, asking(upstream, client={"settings": {h2.INITIAL_WINDOW_SIZE: 0}}) as (client, reprise):
         large = client.begin(path="/large")

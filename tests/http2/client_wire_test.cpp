@@ -383,6 +383,22 @@ TEST_F(ClientWireTest, M95_header_block_of_too_many_frames_ends_the_connection) 
   EXPECT_TRUE(wire.failure());
 }
 
+TEST_F(ClientWireTest, M100_head_is_under_way_from_its_first_frame_to_its_last_byte) {
+  const std::string coded = header_block(get_fields);
+  const Instant began = now;
+  receive(frame(FrameType::headers, end_stream, 1, coded.substr(0, 1)));
+  EXPECT_EQ(wire.head_since(), began);
+  now += std::chrono::seconds(1);
+  const std::string rest = frame(FrameType::continuation, end_headers, 1, coded.substr(1));
+  receive(rest.substr(0, rest.size() - 1));
+  EXPECT_EQ(wire.head_since(), began);
+  receive(rest.substr(rest.size() - 1));
+  EXPECT_FALSE(wire.head_since());
+  const std::string next = headers(3, get_fields, end_stream) + headers(5, post_fields) + data(5, "abc");
+  receive(next.substr(0, next.size() - 1));
+  EXPECT_FALSE(wire.head_since()) << "a body is no head";
+}
+
 TEST_F(ClientWireTest, M103_stream_is_refused_while_the_memory_is_used_up) {
   memory.add(1 << 20);
   receive(headers(1, get_fields, end_stream));

@@ -147,8 +147,12 @@ Task<void> Http2Session::run(std::string_view early) {
       worker.shared.stream_memory, *this);
   connection_->begin(early);
   while (serving_ > 0 || (connection_->is_open() && (!is_leaving() || connection_->open_streams() > 0))) {
+    if (net::Tick::now() >= head_due()) {
+      worker.shared.metrics.count_limit(telemetry::LimitHit::header);
+      connection_->close();
+    }
     if (must_end()) say_goodbye();
-    const Instant next = refuse_new_streams();
+    const Instant next = std::min(refuse_new_streams(), head_due());
     if (serving_ > 0) {
       co_await changes_.until(next);
     } else if (is_leaving()) {
@@ -169,8 +173,10 @@ Task<void> Http2Session::run(std::string_view early) {
 Task<void> Http2Session::wait_idle() {
   const Instant due = leave_by_.value_or(net::Tick::now() + worker.snapshot->settings.timers.keep_alive);
   IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now(), place_ != nullptr);
-  while (serving_ == 0 && connection_->is_open() && !is_leaving() && net::Tick::now() < due) {
-    co_await changes_.until(leave_by_ ? std::min(due, *leave_by_) : due);
+  while (serving_ == 0 && connection_->is_open() && !is_leaving() &&
+         net::Tick::now() < std::min(due, head_due())) {
+    const Instant next = std::min(head_due(), leave_by_.value_or(due));
+    co_await changes_.until(std::min(due, next));
     count_events();
   }
   idle.end();
@@ -190,6 +196,12 @@ Instant Http2Session::refuse_new_streams() {
   if (!is_leaving()) return *leave_by_;
   connection_->say_goodbye();
   return Instant::max();
+}
+
+Instant Http2Session::head_due() const {
+  const auto& since = connection_->state().head_since();
+  if (!since || !connection_->is_open()) return Instant::max();
+  return policy::end_of(*since, worker.snapshot->settings.timers.header);
 }
 
 bool Http2Session::is_leaving() const {

@@ -52,6 +52,8 @@ class Http2Session final : public Client,
   void say_goodbye();
   /// Refuses new streams once the client knows that the connection ends. Returns when to call this again.
   Instant refuse_new_streams();
+  /// Returns when the head that is arriving must be complete (row M100).
+  Instant head_due() const;
   /// Returns true if the connection is to be closed once no stream is served.
   bool is_leaving() const;
   /// Waits until no stream has been served for `timers.keep_alive`, or the connection is to be closed.

@@ -62,6 +62,7 @@ void ClientWire::receive(std::string_view bytes, policy::Instant now) {
   known_up_to_ = highest_;
   std::string_view unread = bytes;
   for (FrameHead frame; frames_.next(unread, frame);) take_frame(frame);
+  if (block_ends_ && frames_.is_whole()) head_since_.reset();
   // What ends the connection is not processed: libnghttp2 may end it without telling the client why.
   if (!flood_ && !violation_) Wire::receive(bytes);
   const std::size_t most_unread = most_control_frames + frames_of_stream * limits_.streams;
@@ -143,6 +144,7 @@ void ClientWire::refuse_block(StreamId id) {
 }
 
 void ClientWire::take_frame(const FrameHead& frame) {
+  if (block_ends_) head_since_.reset();
   switch (frame.type) {
     case NGHTTP2_RST_STREAM: judge_id(frame); return spend(resets_, Http2Flood::resets);
     case NGHTTP2_HEADERS: judge_id(frame); return judge_head_block(frame);
@@ -189,7 +191,11 @@ void ClientWire::judge_id(const FrameHead& frame) {
 void ClientWire::judge_head_block(const FrameHead& frame) {
   constexpr unsigned most_frames = 9;  // HEADERS and 8 CONTINUATION
   constexpr std::uint64_t compressed_times = 4;
-  if (frame.type == NGHTTP2_HEADERS) block_bytes_ = block_frames_ = 0;
+  if (frame.type == NGHTTP2_HEADERS) {
+    block_bytes_ = block_frames_ = 0;
+    head_since_ = now_;
+  }
+  block_ends_ = frame.has(NGHTTP2_FLAG_END_HEADERS);
   block_bytes_ += frame.bytes;
   if (++block_frames_ > most_frames || block_bytes_ > compressed_times * limits_.heads.bytes)
     note_flood(Http2Flood::header_block);
