@@ -109,7 +109,7 @@ TEST_F(ClientWireTest, response_becomes_frames) {
   EXPECT_TRUE(flush(FrameType::rst_stream).empty());
 }
 
-TEST_F(ClientWireTest, M102_written_output_uses_no_memory_while_more_follows) {
+TEST_F(ClientWireTest, written_output_uses_no_memory_while_more_follows) {
   receive(headers(1, get_fields, end_stream) + window_update(0, 1 << 30) + window_update(1, 1 << 30));
   wire.take_begun();
   flush();
@@ -396,7 +396,7 @@ TEST_F(ClientWireTest, M100_head_is_under_way_from_its_first_frame_to_its_last_b
   EXPECT_FALSE(wire.head_since());
   const std::string next = headers(3, get_fields, end_stream) + headers(5, post_fields) + data(5, "abc");
   receive(next.substr(0, next.size() - 1));
-  EXPECT_FALSE(wire.head_since()) << "a body is no head";
+  EXPECT_FALSE(wire.head_since()) << "a body is not a head";
 }
 
 TEST_F(ClientWireTest, M103_stream_is_refused_while_the_memory_is_used_up) {

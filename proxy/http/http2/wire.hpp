@@ -58,8 +58,9 @@ struct Http2CodesReceived {
 };
 
 /// Used by one connection on one thread. Contains no socket, clock or coroutine: the owner reads bytes and
-/// passes them to `receive`, and writes what `output` returns. A callback of libnghttp2 only records the
-/// event. Frames are submitted only after the whole input was processed.
+/// passes them to `receive`, and writes what `output` returns. While input is processed, callbacks of
+/// libnghttp2 only record the event, and frames are submitted afterwards. While output is framed, a callback
+/// may submit a frame: the trailers after the last piece, and the PING after a GOAWAY.
 class Wire {
  public:
   /// The window of the connection, in bytes. Received bytes reopen this window at once, so no stream can
@@ -185,7 +186,7 @@ class Wire {
   bool has_said_goodbye() const { return said_goodbye_; }
   /// Queues GOAWAY. With an error code, the connection fails when it is framed.
   void go_away(Http2Code);
-  /// Queues GOAWAY with an error code before the next frame is framed. For callbacks, which must not submit.
+  /// Queues GOAWAY with an error code before the next frame is framed. For callbacks.
   void go_away_later(Http2Code code) {
     goes_away_with_ = code;
     is_ending_ = true;
