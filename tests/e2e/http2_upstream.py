@@ -73,16 +73,17 @@ def in_turns(*steps):
 
 
 class Gate:
-    """A step that responds with 200 while the gate is open, and otherwise once it opens. Closing it lets the frames of
+    """A step that responds with `reply` while the gate is open, and otherwise once it opens. Closing it lets the frames of
     the connection wait as well."""
 
-    def __init__(self):
+    def __init__(self, reply=None):
+        self.reply = reply or Reply(200)
         self.open = threading.Event()
         self.open.set()
 
     def __call__(self, link, request):
         self.open.wait(PATIENCE)
-        link.respond(request, Reply(200))
+        link.respond(request, self.reply)
 
 
 def hangs(_link, _request):

@@ -78,6 +78,49 @@ def test_M64_streams_that_outlive_the_grace_are_cancelled():
         assert response.reset == h2.CANCEL or response.status == 503, (response.reset, response.status)
 
 
+def test_M64_drain_that_can_be_undone_sends_new_requests_elsewhere_and_serves_open_ones():
+    with Http2Upstream({"/slow": [hangs]}) as upstream:
+        gateway = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}
+        with Controlled(listeners=[gateway]) as reprise, Http2Client(reprise.gateway) as client, Http2Client(reprise.gateway) as unused:
+            slow = client.begin(path="/slow")
+            request = upstream.heads_seen(1)[0]
+            equal(reprise.tell("drain")[0], 0)
+            client.until(lambda: len(client.goaways) == 2)
+            equal(client.goaways, [(h2.MOST_STREAMS, h2.NO_ERROR), (slow, h2.NO_ERROR)])
+            client.begin(path="/late")
+            upstream.links[0].respond(request, Reply(200))
+            equal((client.response(slow).status, client.read_to_goaway()), (200, h2.NO_ERROR))
+            equal(upstream.count("/late"), 0)
+            equal((unused.ask(path="/first").status, unused.read_to_goaway()), (200, h2.NO_ERROR))
+
+
+def test_M64_idle_connection_ends_when_a_drain_begins():
+    with Upstream() as upstream:
+        gateway = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}
+        with Controlled(listeners=[gateway], defaults={"http2": "never"}) as reprise, Http2Client(reprise.gateway) as client:
+            equal(client.ask().status, 200)
+            equal(reprise.tell("drain")[0], 0)
+            equal((client.read_to_goaway(), client.goaways), (h2.NO_ERROR, [(h2.MOST_STREAMS, h2.NO_ERROR), (1, h2.NO_ERROR)]))
+
+
+def test_M64_second_signal_ends_the_process_while_streams_are_served():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        for _ in range(5):
+            client.begin()
+        upstream.heads_seen(5)
+        for _ in range(2):
+            os.kill(reprise.process.pid, signal.SIGTERM)
+            client.until(lambda: client.goaways) if not client.goaways else None
+        reprise.process.wait(PATIENCE)
+
+
+def test_M108_frames_that_arrive_with_the_preface_are_counted():
+    opening = h2.PREFACE + h2.settings_frame({}) + h2.frame(h2.GOAWAY, 0, 0, h2.number(0) + h2.number(h2.INTERNAL_ERROR))
+    with Upstream() as upstream, asking(upstream, client={"opening": opening, "settings": None}) as (client, reprise):
+        client.read_to_goaway()
+        eventually(lambda: reprise.metric("reprise_http2_goaways_total", side="client", code="internal_error") == 1, "the GOAWAY is counted")
+
+
 def test_M64_connection_of_a_listener_that_a_reload_removes_ends_after_its_next_response():
     forward = {"mode": "forward", "bind": f"{LOOPBACK}:0"}
     with Upstream() as upstream:
@@ -91,22 +134,17 @@ def test_M64_connection_of_a_listener_that_a_reload_removes_ends_after_its_next_
 
 
 def test_M64_stream_keeps_the_settings_of_its_listener_while_another_stream_takes_new_ones():
-    gate = Gate()
-    gate.open.clear()
-    def redirects(link, request):
-        gate.open.wait(PATIENCE)
-        link.respond(request, Reply(302, b"", [("location", upstream.url("/base/there"))]))
-    with Http2Upstream({"/base/slow": [redirects]}) as upstream:
+    with Http2Upstream({"/base/slow": [hangs]}) as upstream:
         def listeners(path):
             return [{"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url(path)}]
         with Controlled(listeners=listeners("/base")) as reprise, Http2Client(reprise.gateway) as client:
             slow = client.begin(path="/slow")
-            upstream.heads_seen(1)
+            request = upstream.heads_seen(1)[0]
             for number in range(1, 4):
                 reprise.change(listeners=listeners(f"/other{number}"))
                 reprise.expect_reload("success", number)
                 equal(client.ask(path=f"/{number}").status, 200)
-            gate.open.set()
+            upstream.links[0].respond(request, Reply(302, b"", [("location", upstream.url("/base/there"))]))
             equal(client.response(slow).field("location"), "http://%s:%d/there" % reprise.gateway)
 
 
@@ -144,6 +182,16 @@ def test_M65_reset_connection_ends_all_its_streams():
         equal({request.reset for request in upstream.heads}, {h2.CANCEL})
 
 
+def test_M65_reset_connection_ends_a_response_that_its_window_holds_back():
+    narrow = {"opens_windows": False, "settings": {h2.INITIAL_WINDOW_SIZE: 100}}
+    with Http2Upstream({"/x": [Reply(200, bytes(3000))]}) as upstream, asking(upstream, client=narrow) as (client, reprise):
+        stream = client.begin()
+        client.until(lambda: client.responses[stream].size == 100)
+        client.abort()
+        eventually(lambda: streams(reprise) == 0 == streams(reprise, "upstream"), "no stream is left")
+        equal(reprise.requests(1)[0]["ending"], "client_gone")
+
+
 def test_M65_client_that_has_finished_gets_its_responses():
     gate = Gate()
     gate.open.clear()
@@ -154,6 +202,34 @@ def test_M65_client_that_has_finished_gets_its_responses():
         gate.open.set()
         equal(client.response(stream).status, 200)
         equal(client.read_to_goaway(), h2.NO_ERROR)
+
+
+def test_M65_response_that_the_closed_window_cannot_take_ends_after_the_fin():
+    for open_window in (0, 100):
+        gate = Gate(Reply(200, bytes(3000)))
+        gate.open.clear()
+        narrow = {"opens_windows": False, "acknowledges": False, "settings": {h2.INITIAL_WINDOW_SIZE: open_window}}
+        with Http2Upstream({"/x": [gate]}) as upstream, asking(upstream, client=narrow) as (client, reprise):
+            stream = client.begin()
+            upstream.heads_seen(1)
+            client.finish()
+            gate.open.set()
+            client.read_to_goaway()
+            response = client.responses[stream]
+            equal((response.status, response.size, response.ended), (200, open_window, False))
+            equal(reprise.requests(1)[0]["ending"], "client_gone")
+            eventually(lambda: streams(reprise) == 0 == reprise.metric("reprise_http2_connections", side="client"), "the connection has ended")
+
+
+def test_M65_reset_after_the_fin_ends_the_streams():
+    with Http2Upstream({"/x": [hangs]}) as upstream, asking(upstream) as (client, reprise):
+        client.begin()
+        upstream.heads_seen(1)
+        client.finish()
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 1, "the stream is served")
+        client.abort()
+        eventually(lambda: streams(reprise) == 0 == streams(reprise, "upstream"), "no stream is left")
+        equal(reprise.requests(1)[0]["ending"], "client_gone")
 
 
 def test_M40_response_that_the_window_has_cut_is_not_reset_with_no_error():
@@ -173,6 +249,18 @@ def test_M66_upstream_connection_stays_open_when_streams_are_cancelled():
             client.reset_stream(stream)
             eventually(lambda: streams(reprise, "upstream") == 0, "the stream has ended")
         equal((client.ask(path="/y").status, upstream.connections), (200, 1))
+
+
+def test_M100_head_that_never_ends_closes_the_connection():
+    silent = {"acknowledges": False}  # no other frame may come between those of a head
+    with Http2Upstream({"/x": [hangs]}) as upstream, \
+            asking(upstream, client=silent, configuration={"timers": {"header": "100ms"}}) as (client, reprise):
+        client.begin()
+        upstream.heads_seen(1)
+        client.send(h2.frame(h2.HEADERS, 0, 3, b"\x82") + h2.frame(h2.CONTINUATION, 0, 3, b"\x87"))
+        equal(client.read_to_goaway(), h2.NO_ERROR)
+        eventually(lambda: streams(reprise) == 0, "the other stream has ended")
+        equal(reprise.metric("reprise_limits_hit_total", limit="header"), 1)
 
 
 def test_M105_client_that_reads_nothing_stops_only_itself():

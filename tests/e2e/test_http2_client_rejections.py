@@ -5,9 +5,10 @@ import contextlib
 import http2_frames as h2
 from harness import equal, eventually
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, hangs
+from http2_upstream import Http2Upstream, Reply, hangs
 from reader import Cut
 from test_http2_client_messages import VERSIONS, asking
+from transfers import MIB
 from upstream import Upstream
 
 HEAD = [(":method", "POST"), (":scheme", "http"), (":path", "/x"), (":authority", "{authority}")]
@@ -126,6 +127,26 @@ def test_M92_streams_that_the_client_makes_reprise_reset_are_counted_too():
             for _ in range(1100):
                 client.begin(path="x")
         equal(flooded(upstream, flood, "resets"), h2.ENHANCE_YOUR_CALM)
+
+
+def test_M92_bodies_of_a_wrong_length_are_counted_too():
+    with Upstream() as upstream:
+        def flood(client):
+            for _ in range(1100):
+                client.data(client.begin("POST", fields=[("content-length", "1")], end=False), b"ab", end=True)
+        equal(flooded(upstream, flood, "resets"), h2.ENHANCE_YOUR_CALM)
+
+
+def test_M93_client_that_floods_and_does_not_read_is_closed():
+    with Http2Upstream({"/x": [Reply(200, bytes(64 * MIB))]}) as upstream, asking(upstream) as (client, reprise):
+        client.open_window(client.begin(), 1 << 30)
+        client.open_window(0, 1 << 30)
+        upstream.heads_seen(1)
+        client.socket.recv(1)
+        for _ in range(25):
+            client.send(h2.frame(h2.PRIORITY, 0, 1, bytes(5)) * 100)
+        eventually(lambda: reprise.metric("reprise_http2_connections", side="client") == 0, "the connection is closed")
+        equal(reprise.metric("reprise_http2_floods_total", kind="empty_frames"), 1)
 
 
 def test_M93_frames_that_move_nothing_end_the_connection():

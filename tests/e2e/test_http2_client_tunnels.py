@@ -1,11 +1,15 @@
 """Tests row M11 of docs/requirements/http2.md: CONNECT over HTTP/2, and what is inside such tunnels."""
 import contextlib
+import os
+import signal
 import ssl
+import threading
 
 import http2_frames as h2
-from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from client import Client
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, hangs
+from http2_upstream import Http2Upstream, Reply, hangs
 from reader import CRLF, reset
 from server import Server
 from test_http2_clients import relays, reprise_for
@@ -80,6 +84,68 @@ def test_M11_connect_on_a_gateway_gets_501():
         equal(client.ask().status, 200)
 
 
+def narrow(reprise):
+    """Returns a client of the forward listener whose streams get 100 bytes."""
+    return Http2Client(reprise.forward, opens_windows=False, settings={h2.INITIAL_WINDOW_SIZE: 100})
+
+
+def test_M11_bytes_that_the_window_holds_back_arrive_after_the_tunnel_has_ended():
+    def responds_at_the_end(connection):
+        while connection.recv(4096):
+            pass
+        connection.sendall(bytes(10000))
+    with Server(responds_at_the_end) as talker, Reprise() as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0", end=True)
+        received(client, stream, 100)
+        equal(reprise.requests(1)[0]["response_bytes"], 10000)
+        client.open_window(stream, 20000)
+        response = client.response(stream)
+        equal((response.size, response.ended, response.reset), (10000, True, None))
+
+
+def test_M64_drain_ends_although_bytes_of_a_tunnel_wait_for_the_window():
+    def responds_at_the_end(connection):
+        while connection.recv(4096):
+            pass
+        connection.sendall(bytes(10000))
+    with Server(responds_at_the_end) as talker, Reprise(shutdown={"grace": "100ms"}) as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0", end=True)
+        received(client, stream, 100)
+        reprise.requests(1)
+        os.kill(reprise.process.pid, signal.SIGTERM)
+        client.read_to_goaway()
+        equal((client.responses[stream].size, client.responses[stream].ended), (100, False))
+        reprise.process.wait(PATIENCE)
+
+
+def test_M11_client_learns_that_the_upstream_broke_once_it_has_all_bytes():
+    seen = threading.Event()
+    def breaks(connection):
+        connection.recv(4096)
+        connection.sendall(bytes(10000))
+        seen.wait(PATIENCE)
+        reset(connection)
+    with Server(breaks) as talker, Reprise() as reprise, narrow(reprise) as client:
+        stream = opened(client, talker.port)
+        client.data(stream, b"\0")
+        received(client, stream, 100)
+        seen.set()
+        client.open_window(stream, 20000)
+        response = client.response(stream)
+        equal((response.size, response.ended, response.reset), (10000, False, h2.CONNECT_ERROR))
+
+
+def test_M11_last_response_inside_the_tunnel_ends_the_stream_in_order():
+    with Upstream() as upstream, Reprise() as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, upstream.port)
+        client.data(stream, f"GET /x HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\nConnection: close\r\n\r\n".encode())
+        response = client.response(stream)
+        assert response.body.startswith(b"HTTP/1.1 200"), response.body
+        equal((response.ended, response.reset), (True, None))
+
+
 def test_M11_client_that_resets_the_tunnel_ends_it_at_the_upstream():
     ended = []
     def waits(connection):
@@ -102,6 +168,44 @@ def test_M11_requests_inside_the_tunnel_are_served_and_retried():
         client.until(lambda: b"answer 2" in client.responses[stream].body)
         body = client.responses[stream].body
         assert body.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in body, body
+
+
+class Inside:
+    """A stream of an Http2Client as the socket of another Http2Client."""
+
+    def __init__(self, client, stream):
+        self.client, self.stream, self.read_up_to = client, stream, 0
+
+    def settimeout(self, _):
+        pass
+
+    def close(self):
+        pass
+
+    def sendall(self, data):
+        self.client.data(self.stream, data)
+
+    def recv(self, _):
+        response = self.client.responses[self.stream]
+        self.client.until(lambda: response.size > self.read_up_to or response.ended or response.reset is not None)
+        piece, self.read_up_to = response.body[self.read_up_to:], response.size
+        return piece
+
+
+def test_M11_connection_goes_on_while_http2_inside_its_tunnel_is_served():
+    keep_alive = {"timers": {"keep_alive": "100ms"}}
+    with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream, **keep_alive) as reprise, Http2Client(reprise.forward) as client:
+        tunnel = opened(client, upstream.port)
+        inside = Http2Client(connection=Inside(client, tunnel), authority=f"{LOOPBACK}:{upstream.port}")
+        stream = inside.begin()
+        request = upstream.heads_seen(1)[0]
+        with Http2Client(reprise.forward) as idle:
+            idle.read_to_goaway()  # longer than `client` has been without another request
+        upstream.links[0].respond(request, Reply(200))
+        equal((inside.response(stream).status, client.goaways), (200, []))
+        equal(inside.read_to_goaway(), h2.NO_ERROR)
+        client.data(tunnel, end=True)
+        equal(client.read_to_goaway(), h2.NO_ERROR)
 
 
 class TlsInside:
@@ -144,6 +248,23 @@ def test_M11_intercepted_tls_inside_the_tunnel():
         assert answer.startswith(b"HTTP/1.1 200") and b"Reprise-Attempts: 2" in answer, answer
 
 
+def test_M65_reset_tunnel_ends_the_request_inside_its_intercepted_tls():
+    seen = threading.Event()
+    def holds(connection, _request, _reader):
+        seen.set()
+        while connection.recv(4096):
+            pass
+        return False
+    with TlsUpstream(on_head={"/x": holds}) as upstream, Intercepting() as reprise, Http2Client(reprise.forward) as client:
+        tunnel = opened(client, upstream.port, HOST)
+        inside = TlsInside(client, tunnel, reprise.bundle)
+        inside.call(inside.tls.write, f"GET /x HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
+        seen.wait(PATIENCE)
+        client.reset_stream(tunnel)
+        eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 0, "the stream has ended")
+        eventually(lambda: [line for line in reprise.log() if line.get("ending") == "client_gone" and line.get("path") == "/x"], "the request has ended")
+
+
 def test_M12_extended_connect_is_not_offered():
     with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
         client.until(lambda: client.settings_seen == 1)
@@ -153,3 +274,21 @@ def test_M12_extended_connect_is_not_offered():
         client.send(head)
         equal(client.response(stream).reset, h2.PROTOCOL_ERROR)
         equal(upstream.heads, [])
+
+
+def test_N6_tunnel_of_an_http2_client_is_not_closed_to_make_room():
+    with Upstream() as upstream, Reprise(threads=1, limits={"connections": 2}) as reprise, Http2Client(reprise.forward) as client:
+        stream = opened(client, upstream.port)
+        request = f"GET /x HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n\r\n".encode()
+        client.data(stream, request)
+        client.until(lambda: b"answer 1" in client.responses[stream].body)
+        with Client(reprise.forward) as idle:
+            equal(idle.ask("GET", upstream.url("/y")).status, 200)
+            def gets_in():
+                with Client(reprise.forward) as newcomer:
+                    return newcomer.ask("GET", upstream.url("/z")).status == 200
+            eventually(gets_in, "an idle client makes room")
+            equal(idle.read_to_end(), b"")
+        client.data(stream, request)
+        client.until(lambda: b"answer 2" in client.responses[stream].body or client.responses[stream].reset is not None)
+        equal((client.responses[stream].reset, client.goaways), (None, []))

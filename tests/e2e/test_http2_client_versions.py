@@ -6,7 +6,7 @@ import http2_frames as h2
 from client import Client
 from harness import LOOPBACK, Reprise, equal, eventually
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, TlsHttp2Upstream
+from http2_upstream import Http2Upstream, TlsHttp2Upstream, excludes, refuses, resets
 from test_http2_client_messages import asking
 from parent import Parent
 from tls import TlsUpstream, trusting
@@ -124,3 +124,14 @@ def test_M54_retry_uses_another_connection():
         numbers = [request.connection for request in upstream.requests]
         equal(len(set(numbers)), 2, f"{numbers}")
         eventually(lambda: client.ask(path="/y").status == 200, "the connection goes on")
+
+
+def test_M29_M68_M69_post_with_a_body_is_sent_again_if_it_was_not_processed():
+    body = bytes(range(256)) * 1200  # above replay.memory, so that it is held on disk
+    for step, versions in ((refuses, ["HTTP/2"]), (excludes(), ["HTTP/2"]), (resets(h2.HTTP_1_1_REQUIRED), ["HTTP/1.1"])):
+        for sent in (b"small", body):
+            with Http2Upstream({"/x": [step, 200]}) as upstream, asking(upstream) as (client, _):
+                response = client.ask("POST", body=sent)
+                equal((response.status, response.ended), (200, True), response.body)
+                last = upstream.requests[-1]
+                equal((last.body == sent, [last.version]), (True, versions))

@@ -109,6 +109,21 @@ TEST_F(ClientWireTest, response_becomes_frames) {
   EXPECT_TRUE(flush(FrameType::rst_stream).empty());
 }
 
+TEST_F(ClientWireTest, written_output_uses_no_memory_while_more_follows) {
+  receive(headers(1, get_fields, end_stream) + window_update(0, 1 << 30) + window_update(1, 1 << 30));
+  wire.take_begun();
+  flush();
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+  const std::string piece(16'384, 'x');
+  for (int i = 0; i < 1000; ++i) {
+    wire.send(1, piece);
+    wire.written(wire.output().size() - 1);
+  }
+  EXPECT_LE(wire.output_memory(), 256U * 1024);
+  wire.written(wire.output().size());
+  EXPECT_LE(wire.output_memory(), 1024U) << "idle";
+}
+
 TEST_F(ClientWireTest, M37_interim_heads_precede_the_final_one) {
   receive(headers(1, get_fields, end_stream));
   wire.take_begun();
@@ -242,6 +257,60 @@ TEST_F(ClientWireTest, M92_too_many_resets_end_the_connection) {
   EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
 }
 
+// libnghttp2 sends these resets by itself.
+TEST_F(ClientWireTest, M92_too_many_bodies_of_a_wrong_length_end_the_connection) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 1001; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+    flush();
+  }
+  EXPECT_EQ(wire.flood(), Http2Flood::resets);
+  ASSERT_TRUE(wire.failure());
+  EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
+}
+
+TEST_F(ClientWireTest, M92_each_reset_counts_once) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 330; ++i) {
+    const StreamId id = 6 * i + 1;
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    receive(headers(id + 2, {{":method", "GET"}}, end_stream));
+    receive(headers(id + 4, {{"Upper", "case"}}, end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+    flush();
+  }
+  EXPECT_FALSE(wire.failure()) << "990 of 1,000 are used";
+}
+
+TEST_F(ClientWireTest, M92_streams_that_the_owner_ends_are_no_flood) {
+  for (int i = 0; i < 2000; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, post_fields));
+    for (const StreamId begun : wire.take_begun()) {
+      respond(begun, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", true);
+      flush();
+      wire.release(begun, Http2Code::no_error);
+    }
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
+TEST_F(ClientWireTest, M94_resets_that_are_not_read_end_the_connection) {
+  FieldList fields = post_fields;
+  fields.emplace_back("content-length", "2");
+  for (int i = 0; i < 4000 && !wire.is_ending(); ++i) {
+    const StreamId id = 2 * i + 1;
+    now += std::chrono::milliseconds(31);  // the bucket never gets empty
+    receive(headers(id, fields) + data(id, "abc", end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun);
+  }
+  EXPECT_EQ(wire.flood(), Http2Flood::unread_acks);
+}
+
 TEST_F(ClientWireTest, M92_resets_at_the_allowed_rate_never_end_the_connection) {
   for (int i = 0; i < 3000; ++i) {
     const StreamId id = 2 * i + 1;
@@ -314,6 +383,22 @@ TEST_F(ClientWireTest, M95_header_block_of_too_many_frames_ends_the_connection) 
   EXPECT_TRUE(wire.failure());
 }
 
+TEST_F(ClientWireTest, M100_head_is_under_way_from_its_first_frame_to_its_last_byte) {
+  const std::string coded = header_block(get_fields);
+  const Instant began = now;
+  receive(frame(FrameType::headers, end_stream, 1, coded.substr(0, 1)));
+  EXPECT_EQ(wire.head_since(), began);
+  now += std::chrono::seconds(1);
+  const std::string rest = frame(FrameType::continuation, end_headers, 1, coded.substr(1));
+  receive(rest.substr(0, rest.size() - 1));
+  EXPECT_EQ(wire.head_since(), began);
+  receive(rest.substr(rest.size() - 1));
+  EXPECT_FALSE(wire.head_since());
+  const std::string next = headers(3, get_fields, end_stream) + headers(5, post_fields) + data(5, "abc");
+  receive(next.substr(0, next.size() - 1));
+  EXPECT_FALSE(wire.head_since()) << "a body is not a head";
+}
+
 TEST_F(ClientWireTest, M103_stream_is_refused_while_the_memory_is_used_up) {
   memory.add(1 << 20);
   receive(headers(1, get_fields, end_stream));
@@ -348,6 +433,15 @@ TEST_F(ClientWireTest, M64_goodbye_is_known_once_the_ping_is_acknowledged) {
   EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1}) << "the client did not know yet";
   receive(frame(FrameType::ping, ack, 0, frames[1].payload));
   EXPECT_TRUE(wire.goodbye_is_known());
+}
+
+// Without the right order of the subtraction, the sanitizer reports an overflow.
+TEST_F(ClientWireTest, highest_id_can_be_followed_by_trailers) {
+  constexpr StreamId highest = 0x7fffffff;
+  receive(headers(highest, post_fields));
+  EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{highest});
+  receive(headers(highest, {{"x-sum", "7"}}, end_stream));
+  EXPECT_EQ(wire.message(highest).trailers, "x-sum: 7\r\n");
 }
 
 TEST_F(ClientWireTest, M42_body_that_is_longer_than_its_length_resets_the_stream) {

@@ -45,15 +45,16 @@ std::unique_ptr<net::Stream> take_unused(OneAttempt& one, policy::UpstreamAddres
 }
 
 // Remembers that the upstream seems not to speak HTTP/2 in clear text. Returns false if the failure may have
-// another reason: a single close may be that of a restart (row M21).
-bool note_no_http2(net::Upstream::KnownVersion& version, Cause cause) {
+// another reason: a single close may be that of a restart (row M21), and one of a connection that was pooled
+// shows nothing.
+bool note_no_http2(net::Upstream::KnownVersion& version, Cause cause, bool is_fresh) {
   constexpr Duration after_other_bytes = std::chrono::minutes(10);
   constexpr Duration after_closes = std::chrono::seconds(10);
   const Instant now = net::Tick::now();
   const bool is_closed = cause == Cause::closed || cause == Cause::reset;
   if (cause == Cause::not_http2) {
     version = {.http1_until = now + after_other_bytes};
-  } else if (is_closed && ++version.closed_in_a_row >= 2) {
+  } else if (is_closed && is_fresh && ++version.closed_in_a_row >= 2) {
     version = {.http1_until = now + after_closes};
   } else {
     return false;
@@ -61,13 +62,16 @@ bool note_no_http2(net::Upstream::KnownVersion& version, Cause cause) {
   return true;
 }
 
-// Dials, or takes an unused connection. Returns a null stream if the upstream has chosen HTTP/1 over TLS; the
-// connection is then held by the attempt.
+// Dials, or takes an unused connection and clears `is_fresh`. Returns a null stream if the upstream has
+// chosen HTTP/1 over TLS; the connection is then held by the attempt.
 Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, net::Buffer& early,
-                                 policy::UpstreamAddress& address) {
+                                 policy::UpstreamAddress& address, bool& is_fresh) {
   const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
-  if (auto unused = take_unused(one, address)) co_return std::move(unused);
+  if (auto unused = take_unused(one, address)) {
+    is_fresh = false;
+    co_return std::move(unused);
+  }
   const bool is_open = may_use_either(route);
   DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
   net::Dialled dialled = co_await dial_for(one, dial, address);
@@ -90,7 +94,8 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   const Stage stage = carrier.tls == nullptr ? Stage::connect : Stage::tls;
   const net::ConnectTime time(route.policy->connect_timeout, deadline);
   net::Buffer early;
-  net::Dialled dialled = co_await connect_http2(one, time, early, address);
+  bool is_fresh = true;
+  net::Dialled dialled = co_await connect_http2(one, time, early, address, is_fresh);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   auto stream = std::get<std::unique_ptr<net::Stream>>(std::move(dialled));
   if (stream == nullptr) co_return std::nullopt;
@@ -117,7 +122,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   connection->close();
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
   const bool uses_http1 = carrier.tls == nullptr && may_use_either(route) && error &&
-                          note_no_http2(carrier.version, failed.cause);
+                          note_no_http2(carrier.version, failed.cause, is_fresh);
   if (uses_http1) co_return co_await connect_for(one, deadline, address);
   co_return failed;
 }

@@ -97,13 +97,14 @@ HoldLimits hold_limits(const Incoming& in, const Route& route) {
   const policy::RoutePolicy& policy = *route.policy;
   const config::Limits& process = route.snapshot->settings.limits;
   const bool pointless =
-      policy.mode == policy::Mode::off ||
-      (route.facts.idempotent == policy::Idempotency::no && !policy::repeats_after_refusal(policy));
+      policy.mode == policy::Mode::off || (route.facts.idempotent == policy::Idempotency::no &&
+                                           !policy::repeats_after_refusal(policy, in.head.over_http2));
   // Row A10: before a chunked body is sent to an HTTP/1.0 upstream, it is held to learn its length.
   const bool to_count = in.head.framing.kind == http::Framing::Kind::chunked && route.carrier()->speaks_1_0();
   HoldLimits limits;
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
-  limits.disk = std::min(policy::disk_share(route.facts, policy), process.replay_disk_bytes);
+  limits.disk =
+      std::min(policy::disk_share(route.facts, policy, in.head.over_http2), process.replay_disk_bytes);
   limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
   limits.most = longest_body(policy, process);
   if (policy.retry.deadline) limits.until = in.started + *policy.retry.deadline;

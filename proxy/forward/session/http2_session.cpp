@@ -28,12 +28,16 @@ class Http2Session::ServedStream {
         next_(std::exchange(session.served_, this)) {
     if (next_ != nullptr) next_->previous_ = this;
   }
-  ~ServedStream() {
+  ~ServedStream() { leave_list(); }
+  ServedStream(const ServedStream&) = delete;
+  ServedStream& operator=(const ServedStream&) = delete;
+
+  /// Removes this object from the session's list. Afterwards, the session may be destroyed first.
+  void leave_list() {
+    if (!std::exchange(is_listed_, false)) return;
     (previous_ != nullptr ? previous_->next_ : session_.served_) = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
   }
-  ServedStream(const ServedStream&) = delete;
-  ServedStream& operator=(const ServedStream&) = delete;
 
   Task<void> serve(Request&);
   net::ClientWatch* watch() const { return watch_.get(); }
@@ -53,6 +57,7 @@ class Http2Session::ServedStream {
   net::GuardedPointer<net::ClientWatch> watch_;
   ServedStream* previous_ = nullptr;
   ServedStream* next_;
+  bool is_listed_ = true;
 };
 
 Task<void> Http2Session::ServedStream::serve(Request& request) {
@@ -116,7 +121,9 @@ Http2Session::Http2Session(Worker& thread, ClientConnection connection, std::opt
   worker.shared.metrics.http2_connections_changed(Http2Side::client, 1);
 }
 
+// If the process ends at once, the coroutines of the streams may be destroyed after this object.
 Http2Session::~Http2Session() {
+  while (served_ != nullptr) served_->leave_list();
   if (connection_ != nullptr) connection_->forget_owner();
   worker.shared.metrics.http2_connections_changed(Http2Side::client, -1);
   worker.sessions.remove(*this);
@@ -139,15 +146,24 @@ Task<void> Http2Session::run(std::string_view early) {
       http::ClientWire::Limits{snapshot.head_limits(), snapshot.settings.limits.streams},
       worker.shared.stream_memory, *this);
   connection_->begin(early);
-  while (serving_ > 0 || (connection_->is_open() && !is_leaving())) {
-    if (worker.draining || listener->closed) say_goodbye();
-    if (serving_ == 0) {
-      co_await wait_idle();
+  while (serving_ > 0 || (connection_->is_open() && (!is_leaving() || connection_->open_streams() > 0))) {
+    if (net::Tick::now() >= head_due()) {
+      worker.shared.metrics.count_limit(telemetry::LimitHit::header);
+      connection_->close();
+    }
+    if (must_end()) say_goodbye();
+    const Instant next = std::min(refuse_new_streams(), head_due());
+    if (serving_ > 0) {
+      co_await changes_.until(next);
+    } else if (is_leaving()) {
+      // The last bytes of a tunnel wait for the client's window, see Http2ClientLink::close.
+      co_await changes_.until(net::Tick::now() + net::Tick::granule);
     } else {
-      co_await changes_.until(Instant::max());
+      co_await wait_idle();
     }
     count_events();
   }
+  count_events();  // the first bytes may have ended the connection
   if (const auto& flood = connection_->state().flood()) worker.shared.metrics.count_http2_flood(*flood);
   if (worker.draining) connection_->linger_for(net::Tick::granule);
   connection_->close();
@@ -156,15 +172,36 @@ Task<void> Http2Session::run(std::string_view early) {
 
 Task<void> Http2Session::wait_idle() {
   const Instant due = leave_by_.value_or(net::Tick::now() + worker.snapshot->settings.timers.keep_alive);
-  IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now());
-  while (serving_ == 0 && connection_->is_open() && !is_leaving() && net::Tick::now() < due) {
-    co_await changes_.until(leave_by_ ? std::min(due, *leave_by_) : due);
+  IdleClients::Membership idle(worker.idle_clients, *this, net::Tick::now(), place_ != nullptr);
+  while (serving_ == 0 && connection_->is_open() && !is_leaving() &&
+         net::Tick::now() < std::min(due, head_due())) {
+    const Instant next = std::min(head_due(), leave_by_.value_or(due));
+    co_await changes_.until(std::min(due, next));
     count_events();
   }
   idle.end();
   if (serving_ > 0 || leave_by_ || net::Tick::now() < due) co_return;
   worker.shared.metrics.count_limit(telemetry::LimitHit::keep_alive);
   say_goodbye();
+}
+
+// During a drain that can be undone, new connections still arrive. A client that got GOAWAY before its first
+// request would connect again and again.
+bool Http2Session::must_end() const {
+  return worker.draining || listener->closed || (worker.leaving && has_served_);
+}
+
+Instant Http2Session::refuse_new_streams() {
+  if (!leave_by_ || !connection_->is_open()) return Instant::max();
+  if (!is_leaving()) return *leave_by_;
+  connection_->say_goodbye();
+  return Instant::max();
+}
+
+Instant Http2Session::head_due() const {
+  const auto& since = connection_->state().head_since();
+  if (!since || !connection_->is_open()) return Instant::max();
+  return policy::end_of(*since, worker.snapshot->settings.timers.header);
 }
 
 bool Http2Session::is_leaving() const {
@@ -189,6 +226,7 @@ void Http2Session::count_events() {
 
 void Http2Session::serve(http::StreamId id) {
   ++serving_;
+  has_served_ = true;
   worker.shared.metrics.http2_streams_changed(Http2Side::client, 1);
   asio::co_spawn(worker.io.get_executor(), serve_stream(*this, id), or_abort);
 }
@@ -207,8 +245,10 @@ Task<void> Http2Session::serve_stream(Http2Session& session, http::StreamId id) 
     co_await session.serve_connect(id);
   } else {
     auto request = session.begin_request();
-    ServedStream served(session, id);
-    co_await served.serve(*request);
+    {
+      ServedStream served(session, id);
+      co_await served.serve(*request);
+    }
     session.end_request(std::move(request));
   }
   --session.serving_;
@@ -220,7 +260,13 @@ void Http2Session::drain() {
   for (ServedStream* each = served_; each != nullptr; each = each->next()) {
     if (net::ClientWatch* const watch = each->watch()) watch->shut_down();
   }
-  if (connection_ != nullptr) say_goodbye();
+  if (connection_ == nullptr) return;
+  say_goodbye();
+  connection_->end_linger();
+}
+
+void Http2Session::announce_end() {
+  if (connection_ != nullptr && must_end()) say_goodbye();
 }
 
 void Http2Session::abort() {
@@ -228,32 +274,21 @@ void Http2Session::abort() {
     if (net::ClientWatch* const watch = each->watch()) watch->report_reset();
   }
   if (connection_ == nullptr) return;
-  connection_->linger_for(net::Tick::granule);
+  connection_->end_linger();
   connection_->abort();
 }
 
 bool Http2Session::close_for_room() {
+  if (serving_ > 0 || connection_->has_unread()) return false;
   worker.shared.metrics.count_limit(telemetry::LimitHit::room);
   connection_->linger_for(Duration::zero());
   connection_->close();
   return true;
 }
 
-namespace {
-
-Task<void> run_http2_session(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
-                             std::string early) {
-  Http2Session session(worker, std::move(connection), std::move(inside));
-  co_await session.run(early);
-}
-
-}  // namespace
-
-void serve_http2(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside,
-                 std::string early) {
-  asio::co_spawn(worker.io,
-                 run_http2_session(worker, std::move(connection), std::move(inside), std::move(early)),
-                 or_abort);
+Task<void> serve_http2(Worker& worker, Http2Opening opening) {
+  Http2Session session(worker, std::move(opening.connection), std::move(opening.inside));
+  co_await session.run(opening.early);
 }
 
 }  // namespace reprise::forward

@@ -27,6 +27,7 @@ class Http2Session final : public Client,
   Task<void> run(std::string_view early);
 
   void drain() override;
+  void announce_end() override;
   void abort() override;
 
  protected:
@@ -45,8 +46,14 @@ class Http2Session final : public Client,
   void count_events();
   http::TargetForm target_form() const;
   const InsideStream* inside() const { return inside_ ? &*inside_ : nullptr; }
+  /// Returns true if the connection is to end once its streams have ended.
+  bool must_end() const;
   /// Announces the end of the connection, and sets when it is closed even if the client does not respond.
   void say_goodbye();
+  /// Refuses new streams once the client knows that the connection ends. Returns when to call this again.
+  Instant refuse_new_streams();
+  /// Returns when the head that is arriving must be complete (row M100).
+  Instant head_due() const;
   /// Returns true if the connection is to be closed once no stream is served.
   bool is_leaving() const;
   /// Waits until no stream has been served for `timers.keep_alive`, or the connection is to be closed.
@@ -58,13 +65,19 @@ class Http2Session final : public Client,
   net::Pause changes_;              ///< waits until anything has changed
   ServedStream* served_ = nullptr;  ///< the streams that are served: a list
   std::size_t serving_ = 0;
+  bool has_served_ = false;          ///< a stream has begun
   std::optional<Instant> leave_by_;  ///< set once the end of the connection was announced
   ClientPlace place_;
 };
 
-/// Spawns the coroutine of a connection over which the client speaks HTTP/2. `early`: the first bytes, as far
-/// as they were read.
-/// `inside`: the byte stream that the connection is inside of, if any.
-void serve_http2(Worker&, ClientConnection, std::optional<InsideStream> inside, std::string early);
+/// A connection over which the client speaks HTTP/2.
+struct Http2Opening {
+  ClientConnection connection;
+  std::optional<InsideStream> inside;  ///< the byte stream that the connection is inside of, if any
+  std::string early;                   ///< the first bytes, as far as they were read
+};
+
+/// Serves the connection until it has ended.
+Task<void> serve_http2(Worker&, Http2Opening);
 
 }  // namespace reprise::forward

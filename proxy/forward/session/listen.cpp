@@ -70,6 +70,7 @@ void AcceptLoop::close() {
   }
   listener_->closed = true;
   acceptor_.close(nobody);
+  worker_.sessions.each([](ClientSession& session) { session.announce_end(); });
 }
 
 void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {

@@ -25,7 +25,9 @@ ServedClient::Watch::Watch(ServedClient& client)
     : client_(client),
       bytes_{client.stream, client.buffer, client.body_, client.tunnel_},
       watch_(client.worker.tick, client.end_,
-             [&client] { client.departed_.emplace(client.worker.departed, client, net::Tick::now()); }),
+             [&client] {
+               client.departed_.emplace(client.worker.departed, client, net::Tick::now(), client.has_place());
+             }),
       guard_(client.watch_, &watch_) {
   if (client.worker.draining) watch_.shut_down();
 }

@@ -49,6 +49,8 @@ class ServedClient final : public Client, public IdleClient, public ClientSessio
   ClientConnection release();
   /// Starts to read the body of the request with that head.
   net::BodySource& begin_body(const http::RequestHead&);
+  /// Returns true if the connection counts towards `limits.connections`. False inside a CONNECT over HTTP/2.
+  bool has_place() const { return place_ != nullptr; }
   /// Returns true if unread bytes have arrived. A client with a request on its way is not closed.
   bool has_pending_request() { return stream.unread() == net::Unread::bytes; }
   /// Reads and discards what the client still sends, then closes the connection. A drain does not wait for

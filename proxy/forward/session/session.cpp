@@ -129,7 +129,7 @@ Task<Session::Arrived> Session::wait_for_bytes() {
     buffer.give_back();
     if (can_wait_alone()) co_return Arrived::quiet;
     stream.limit_read(worker_.snapshot->settings.timers.keep_alive);
-    IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now());
+    IdleClients::Membership membership(worker_.idle_clients, client_, net::Tick::now(), client_.has_place());
     error = co_await stream.wait_readable();
     // Over TLS, the socket may be readable although no data has arrived: there may be only a part of a
     // record, or a record without data. The client is still idle then.
@@ -235,15 +235,25 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
   co_await client_.linger();
 }
 
-Task<void> run_session(Worker& worker, ClientConnection connection) {
+namespace {
+
+// Returns the connection if the client speaks HTTP/2. The memory of this session is free by then.
+Task<std::optional<Http2Opening>> run_http1_session(Worker& worker, ClientConnection connection) {
   ServedClient client(worker, std::move(connection));
   Session session(client);
   const Session::Ending ending = co_await session.run();
+  std::optional<Http2Opening> opening;
   if (ending == Session::Ending::goes_idle) rest(worker, client.release());
-  if (ending == Session::Ending::http2) {
-    std::string early(client.buffer.view());
-    serve_http2(worker, client.release(), session.take_inside(), std::move(early));
-  }
+  if (ending == Session::Ending::http2)
+    opening = Http2Opening{client.release(), session.take_inside(), std::string(client.buffer.view())};
+  co_return opening;
+}
+
+}  // namespace
+
+Task<void> run_session(Worker& worker, ClientConnection connection) {
+  std::optional<Http2Opening> opening = co_await run_http1_session(worker, std::move(connection));
+  if (opening) co_await serve_http2(worker, std::move(*opening));
 }
 
 void serve(Worker& worker, ClientConnection connection) {

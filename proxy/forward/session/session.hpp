@@ -46,7 +46,8 @@ class Session {
   bool is_first_ = true;  ///< the next bytes are the first of the connection, or of a byte stream inside it
 };
 
-/// Serves a connection until it ends, goes idle or is passed on.
+/// Serves a connection until it has ended, whatever its HTTP version is, or until it is idle and waits
+/// without a session.
 Task<void> run_session(Worker& worker, ClientConnection connection);
 /// Spawns the coroutine of a connection. Precondition: bytes have arrived on its socket, or are expected
 /// soon.

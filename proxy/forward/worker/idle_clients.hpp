@@ -39,11 +39,13 @@ class IdleClients {
   IdleClients& operator=(const IdleClients&) = delete;
 
   /// Keeps a client in the list for the lifetime of this object, or until the client is closed to make room.
-  /// The client must outlive this object.
+  /// The client must outlive this object. `has_place`: closing the client makes room; otherwise, the client
+  /// is not listed.
   class [[nodiscard]] Membership {
    public:
-    Membership(IdleClients& clients, IdleClient& client, Instant now) : clients_(clients), client_(client) {
-      clients_.enter(client_, now);
+    Membership(IdleClients& clients, IdleClient& client, Instant now, bool has_place = true)
+        : clients_(clients), client_(client) {
+      if (has_place) clients_.enter(client_, now);
     }
     ~Membership() { end(); }
     Membership(const Membership&) = delete;

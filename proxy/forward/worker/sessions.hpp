@@ -16,6 +16,9 @@ class ClientSession {
   /// Starts the shutdown. An idle connection closes unless a request has just arrived. A wait for a retry
   /// ends, and the last response is delivered. A tunnel ends once no bytes move.
   virtual void drain() = 0;
+  /// A drain was requested, or a listener was closed: announces the end of the connection, if its protocol
+  /// can do that before a response.
+  virtual void announce_end() {}
   /// After a reload, closes a tunnel to an address that is now denied (row N3).
   virtual void judge(const net::AddressFilter&) {}
   /// Ends the session at once. Called at the end of the grace period.

@@ -73,6 +73,11 @@ policy::ObservedLatency& Worker::latency(std::size_t route) {
   return *latencies_[route];
 }
 
+void leave(Worker& worker) {
+  worker.leaving = true;
+  worker.sessions.each([](ClientSession& session) { session.announce_end(); });
+}
+
 void drain(Worker& worker) {
   worker.draining = true;
   worker.pool.close();

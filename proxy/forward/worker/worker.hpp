@@ -115,6 +115,8 @@ struct Worker {
   std::string date_;
 };
 
+/// Starts a drain that can be undone: each connection ends after its current responses.
+void leave(Worker&);
 /// Shuts an io thread down: keeps no connection for a later request and starts draining every session.
 void drain(Worker&);
 /// Aborts every session at the end of the grace period.

@@ -16,6 +16,17 @@ constexpr std::size_t setting_bytes = 6;
 // Above the limit that is announced, libnghttp2 would end the connection. This class refuses the streams.
 constexpr std::uint32_t streams_in_library = 1U << 30U;
 
+// Frames other than DATA that may wait to be written (row M94), and how many more for each stream.
+constexpr std::size_t most_control_frames = 1000;
+constexpr std::size_t frames_of_stream = 4;
+
+// Returns true for the codes with which a stream is reset because of what the client has sent. The owner
+// resets streams with the other codes.
+bool is_for_client(Http2Code code) {
+  return code != Http2Code::no_error && code != Http2Code::cancel && code != Http2Code::internal_error &&
+         code != Http2Code::connect_error;
+}
+
 // Writes the announced limit of streams into the SETTINGS frame at the front of `frames`.
 void announce_streams(std::uint32_t streams, std::string& frames) {
   for (std::size_t at = FrameHeads::head_bytes;; at += setting_bytes) {
@@ -51,8 +62,11 @@ void ClientWire::receive(std::string_view bytes, policy::Instant now) {
   known_up_to_ = highest_;
   std::string_view unread = bytes;
   for (FrameHead frame; frames_.next(unread, frame);) take_frame(frame);
+  if (block_ends_ && frames_.is_whole()) head_since_.reset();
   // What ends the connection is not processed: libnghttp2 may end it without telling the client why.
   if (!flood_ && !violation_) Wire::receive(bytes);
+  const std::size_t most_unread = most_control_frames + frames_of_stream * limits_.streams;
+  if (nghttp2_session_get_outbound_queue_size(library()) > most_unread) note_flood(Http2Flood::unread_acks);
   if (failure()) return;
   if (flood_) {
     go_away(Http2Code::enhance_your_calm);
@@ -78,7 +92,7 @@ void ClientWire::begin_block(StreamId id) {
   newest_ = std::max(newest_, id);
   if (stream != nullptr) {
     block_.begin(RequestText::Section::trailers, limits_.heads);
-  } else if (is_new && open_streams() < limits_.streams && !memory_is_used_up()) {
+  } else if (is_new && !has_said_goodbye() && open_streams() < limits_.streams && !memory_is_used_up()) {
     block_.begin(RequestText::Section::head, limits_.heads);
     opened_ = id;
   } else {
@@ -125,12 +139,12 @@ void ClientWire::begin_stream(StreamId id, std::optional<Rejection> too_large) {
 
 // Only a pseudo-field that is missing remains for libnghttp2 to find.
 void ClientWire::refuse_block(StreamId id) {
-  spend(resets_, Http2Flood::resets);
   if (std::exchange(opened_, 0) != id) return;
   malformed_.push_back(block_.end(false).value_or(Rejection::bad_request_line));
 }
 
 void ClientWire::take_frame(const FrameHead& frame) {
+  if (block_ends_) head_since_.reset();
   switch (frame.type) {
     case NGHTTP2_RST_STREAM: judge_id(frame); return spend(resets_, Http2Flood::resets);
     case NGHTTP2_HEADERS: judge_id(frame); return judge_head_block(frame);
@@ -169,7 +183,7 @@ void ClientWire::judge_id(const FrameHead& frame) {
   const bool was_skipped = std::any_of(skipped_.begin(), skipped_.end(),
                                        [id](const auto& ids) { return id >= ids.first && id <= ids.second; });
   if (was_skipped) violate(Http2Code::protocol_error);
-  if (id > highest_ + step) skipped_.emplace_back(highest_ + 1, id - 1);
+  if (id - step > highest_) skipped_.emplace_back(highest_ + 1, id - 1);
   if (skipped_.size() > most_ranges) skipped_.pop_front();
   highest_ = std::max(highest_, id);
 }
@@ -177,10 +191,21 @@ void ClientWire::judge_id(const FrameHead& frame) {
 void ClientWire::judge_head_block(const FrameHead& frame) {
   constexpr unsigned most_frames = 9;  // HEADERS and 8 CONTINUATION
   constexpr std::uint64_t compressed_times = 4;
-  if (frame.type == NGHTTP2_HEADERS) block_bytes_ = block_frames_ = 0;
+  if (frame.type == NGHTTP2_HEADERS) {
+    block_bytes_ = block_frames_ = 0;
+    head_since_ = now_;
+  }
+  block_ends_ = frame.has(NGHTTP2_FLAG_END_HEADERS);
   block_bytes_ += frame.bytes;
   if (++block_frames_ > most_frames || block_bytes_ > compressed_times * limits_.heads.bytes)
     note_flood(Http2Flood::header_block);
+}
+
+// Counts the resets where they leave, because libnghttp2 does not report the resets that it submits.
+void ClientWire::reset_framed(Http2Code code) {
+  if (!is_for_client(code) || is_ending() || resets_.spend(now_)) return;
+  note_flood(Http2Flood::resets);
+  go_away_later(Http2Code::enhance_your_calm);
 }
 
 void ClientWire::spend(FrameBudget& budget, Http2Flood kind) {

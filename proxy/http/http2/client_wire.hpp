@@ -39,6 +39,9 @@ class ClientWire final : public Wire {
   /// Returns the kind of frames because of which the connection has failed; nothing if it has not.
   const std::optional<policy::Http2Flood>& flood() const { return flood_; }
 
+  /// Returns when the head or trailers began to arrive that are not complete yet; nothing if there are none.
+  const std::optional<policy::Instant>& head_since() const { return head_since_; }
+
   /// Returns true if the request of a stream that has begun, and whose head was not taken, is a CONNECT.
   bool is_connect(StreamId id) const { return stream(id).message.heads.starts_with("CONNECT "); }
 
@@ -62,7 +65,7 @@ class ClientWire final : public Wire {
   void data_framed() override { window_updates_ = std::min(window_updates_ + 2, most_window_updates); }
   void goaway_framed() override;
   void take_ping_ack() override { goodbye_is_known_ = goodbye_is_known_ || pings_; }
-  void own_reset() override { spend(resets_, policy::Http2Flood::resets); }
+  void reset_framed(Http2Code) override;
 
   void take_frame(const FrameHead&);
   void judge_id(const FrameHead&);
@@ -97,8 +100,10 @@ class ClientWire final : public Wire {
   StreamId highest_ = 0;      ///< highest id in a HEADERS frame
   StreamId known_up_to_ = 0;  ///< `highest_` before the current input
   FrameHeads frames_{NGHTTP2_CLIENT_MAGIC_LEN};
-  std::uint64_t block_bytes_ = 0;       ///< of the newest header block, compressed
-  unsigned block_frames_ = 0;           ///< frames of the newest header block
+  std::uint64_t block_bytes_ = 0;  ///< of the newest header block, compressed
+  unsigned block_frames_ = 0;      ///< frames of the newest header block
+  bool block_ends_ = false;        ///< the newest header block has no further frame
+  std::optional<policy::Instant> head_since_;
   std::optional<Http2Code> violation_;  ///< the first one that libnghttp2 does not find
   bool says_goodbye_ = false;
   bool pings_ = false;  ///< the PING of `announce_goodbye` was queued

@@ -35,6 +35,9 @@ class FrameHeads {
   /// and no head is complete.
   bool next(std::string_view& bytes, FrameHead& head);
 
+  /// Returns true if the payload of the last frame has arrived.
+  bool is_whole() const { return skip_ == 0; }
+
  private:
   static constexpr std::size_t id_bytes = 4;
 

@@ -17,6 +17,8 @@ namespace {
 
 // Output is collected up to this size, so that one write carries many small frames.
 constexpr std::size_t output_bytes = 64 * 1024;
+// Memory for output that an idle connection keeps.
+constexpr std::size_t idle_output_bytes = 1024;
 // Size of the HPACK encoder's table. A larger table that the upstream allows is not used (row M97).
 constexpr std::size_t hpack_table_bytes = 4096;
 // Longest head that can be sent. The limits of the listener are lower.
@@ -158,6 +160,7 @@ struct Wire::Callbacks {
     const bool carries = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed();
     if (frame->hd.type == NGHTTP2_GOAWAY) wire(user).goaway_framed();
+    if (frame->hd.type == NGHTTP2_RST_STREAM) wire(user).reset_framed(code_of(frame->rst_stream.error_code));
     if (!carries || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     if (Stream* const stream = wire(user).find(frame->hd.stream_id)) stream->ended = true;
     return 0;
@@ -305,13 +308,12 @@ void Wire::receive(std::string_view bytes) {
   if (taken == NGHTTP2_ERR_FLOODED) return note_unread_acks();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {})) {
-    own_reset();
+  for (const auto& [id, code] : std::exchange(resets_, {}))
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
-  }
 }
 
 void Wire::go_away(Http2Code code) {
+  is_ending_ = is_ending_ || code != Http2Code::no_error;
   const StreamId last = nghttp2_session_get_last_proc_stream_id(session_->handle);
   expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
                                nullptr, 0));
@@ -320,6 +322,7 @@ void Wire::go_away(Http2Code code) {
 void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
 
 void Wire::input_ended() {
+  input_ended_ = true;
   for (const auto& [id, stream] : streams_) fail(id, {Http2Failure::Kind::closed, Http2Code::no_error, {}});
   settle();
 }
@@ -355,6 +358,13 @@ bool Wire::taken(StreamId id) const {
   const Stream& stream = this->stream(id);
   return stream.unframed_heads == 0 && stream.piece.empty() && (!stream.last || stream.ended) &&
          stream.end <= written_;
+}
+
+bool Wire::is_stuck(StreamId id) const {
+  const Stream& stream = this->stream(id);
+  const bool has_more = !stream.piece.empty() || (stream.last && !stream.ended);
+  return input_ended_ && has_more && !stream.closed && out_.empty() &&
+         nghttp2_session_want_write(session_->handle) == 0;
 }
 
 bool Wire::closed(StreamId id) const { return stream(id).closed; }
@@ -439,13 +449,14 @@ void Wire::reset_all(Http2Code code) {
 }
 
 void Wire::say_goodbye() {
-  if (!failure_) go_away(Http2Code::no_error);
+  if (!failure_ && !std::exchange(said_goodbye_, true)) go_away(Http2Code::no_error);
 }
 
 std::string_view Wire::output() {
   while (out_.size() - out_begin_ < output_bytes) {
     const std::uint8_t* data = nullptr;
     session_->framing = 0;
+    if (goes_away_with_) go_away(*std::exchange(goes_away_with_, std::nullopt));
     const auto bytes = nghttp2_session_mem_send(session_->handle, &data);
     expect(static_cast<int>(bytes));
     if (bytes == 0) break;
@@ -468,9 +479,17 @@ void Wire::written(std::size_t bytes) {
   assert(bytes <= out_.size() - out_begin_);
   out_begin_ += bytes;
   written_ += bytes;
-  if (out_begin_ < out_.size()) return;
-  out_.clear();
-  out_begin_ = 0;
+  if (out_begin_ == out_.size()) {
+    if (out_.capacity() > idle_output_bytes) {
+      std::string().swap(out_);
+    } else {
+      out_.clear();
+    }
+    out_begin_ = 0;
+  } else if (out_begin_ > output_bytes) {
+    out_.erase(0, out_begin_);
+    out_begin_ = 0;
+  }
 }
 
 }  // namespace reprise::http

@@ -58,8 +58,9 @@ struct Http2CodesReceived {
 };
 
 /// Used by one connection on one thread. Contains no socket, clock or coroutine: the owner reads bytes and
-/// passes them to `receive`, and writes what `output` returns. A callback of libnghttp2 only records the
-/// event. Frames are submitted only after the whole input was processed.
+/// passes them to `receive`, and writes what `output` returns. While input is processed, callbacks of
+/// libnghttp2 only record the event, and frames are submitted afterwards. While output is framed, a callback
+/// may submit a frame: the trailers after the last piece, and the PING after a GOAWAY.
 class Wire {
  public:
   /// The window of the connection, in bytes. Received bytes reopen this window at once, so no stream can
@@ -83,6 +84,8 @@ class Wire {
   const std::optional<Http2Failure>& failure() const { return failure_; }
   /// Returns true if the peer has announced with GOAWAY that it accepts, or opens, no new stream.
   bool going_away() const { return goaway_.has_value(); }
+  /// Returns true once a GOAWAY with an error code was queued. The connection fails when it is framed.
+  bool is_ending() const { return is_ending_; }
   /// Returns the code of the last GOAWAY. Precondition: `going_away`.
   Http2Code goaway_code() const { return *goaway_; }
   /// Returns the frames with an error code since the last call; nothing if there were none.
@@ -102,6 +105,10 @@ class Wire {
   bool taken(StreamId) const;
   /// Returns true if the stream has ended on both sides, or was reset. Nothing more is sent.
   bool closed(StreamId) const;
+  /// Returns true if the rest of the own message can never be sent: the peer has closed its sending side, so
+  /// it cannot open the windows that hold the rest back. False while
+  /// bytes of `output` are unwritten.
+  bool is_stuck(StreamId) const;
   /// Returns true if the owner has written a byte of the own message's head, or has begun a write that
   /// includes it.
   bool may_have_sent(StreamId) const;
@@ -121,7 +128,7 @@ class Wire {
   void release(StreamId, Http2Code code = Http2Code::cancel);
   /// Resets every open stream.
   void reset_all(Http2Code code);
-  /// Queues GOAWAY(NO_ERROR), before the owner closes the connection.
+  /// Queues GOAWAY(NO_ERROR) with the newest stream. Does nothing if it was called before.
   void say_goodbye();
 
   /// Returns the bytes to write; empty if there are none. The bytes stay valid until `written` is called.
@@ -131,6 +138,8 @@ class Wire {
   void write_begins(std::size_t bytes) { begun_ = written_ + bytes; }
   /// Reports that the owner has written the first `bytes` bytes of `output`.
   void written(std::size_t bytes);
+  /// Returns how much memory the output uses.
+  std::size_t output_memory() const { return out_.capacity(); }
 
  protected:
   struct Stream {
@@ -174,8 +183,14 @@ class Wire {
   void fail(StreamId, const Http2Failure&);
   /// Fails the stream, and resets it with the failure's code once the input was processed.
   void fail_and_reset(StreamId, const Http2Failure&);
+  bool has_said_goodbye() const { return said_goodbye_; }
   /// Queues GOAWAY. With an error code, the connection fails when it is framed.
   void go_away(Http2Code);
+  /// Queues GOAWAY with an error code before the next frame is framed. For callbacks.
+  void go_away_later(Http2Code code) {
+    goes_away_with_ = code;
+    is_ending_ = true;
+  }
   /// Returns the bytes that were framed and not written.
   std::string& unwritten() { return out_; }
   /// Resets a stream once the input was processed.
@@ -208,8 +223,8 @@ class Wire {
   /// An own DATA or GOAWAY frame was framed.
   virtual void data_framed() {}
   virtual void goaway_framed() {}
-  /// The stream is reset because of what has arrived.
-  virtual void own_reset() {}
+  /// An own RST_STREAM frame was framed; libnghttp2 may have submitted it.
+  virtual void reset_framed(Http2Code) {}
 
   struct Callbacks;
   struct Session {
@@ -238,7 +253,11 @@ class Wire {
   std::vector<std::pair<StreamId, Http2Code>> resets_;  ///< to submit once the input was processed
   std::string out_;
   std::size_t out_begin_ = 0;
-  std::uint64_t framed_ = 0;   ///< bytes that libnghttp2 has framed so far
+  bool input_ended_ = false;
+  bool said_goodbye_ = false;
+  bool is_ending_ = false;                   ///< a GOAWAY with an error code was queued
+  std::optional<Http2Code> goes_away_with_;  ///< code of a GOAWAY to queue when the next frame is framed
+  std::uint64_t framed_ = 0;                 ///< bytes that libnghttp2 has framed so far
   std::uint64_t begun_ = 0;    ///< how many of the framed bytes may have arrived, if more than `written_`
   std::uint64_t written_ = 0;  ///< how many of the framed bytes the owner has written
   std::size_t unclaimed_ = 0;  ///< received bytes by which the connection's window is still to be reopened

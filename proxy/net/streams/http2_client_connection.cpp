@@ -35,6 +35,11 @@ void Http2ClientConnection::abort() {
   close();
 }
 
+void Http2ClientConnection::say_goodbye() {
+  wire_.say_goodbye();
+  flush();
+}
+
 void Http2ClientConnection::announce_goodbye() {
   wire_.announce_goodbye();
   flush();

@@ -35,10 +35,17 @@ class Http2ClientConnection final : public Http2Connection {
   /// Announces that the connection will be closed; further streams are accepted until the client knows (row
   /// M64).
   void announce_goodbye();
+  /// Sends GOAWAY with the newest stream, and refuses further streams. Open streams go on.
+  void say_goodbye();
   /// Resets every open stream with CANCEL, and closes the connection.
   void abort();
   /// Sets the result of `linger`; five seconds initially.
   void linger_for(Duration idle) { linger_ = idle; }
+  /// Ends a wait after `close` in which the client's bytes are discarded. Later ones are short.
+  void end_linger() {
+    linger_ = Tick::granule;
+    end_discarding();
+  }
   void forget_owner() { owner_ = nullptr; }
 
  private:

@@ -1,6 +1,7 @@
 #include "proxy/net/streams/http2_client_link.hpp"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
 #include <cassert>
 
 #include "proxy/http/http1/parse.hpp"
@@ -15,20 +16,36 @@ constexpr std::string_view end_of_head = "\r\n\r\n";
 }  // namespace
 
 Http2ClientLink::Http2ClientLink(std::shared_ptr<Http2ClientConnection> connection, http::StreamId id)
-    : end_(std::move(connection), id) {
-  request_ = end_.take_head();
+    : sender_(std::make_shared<Sender>(std::move(connection), id)) {
+  request_ = end().take_head();
+}
+
+void Http2ClientLink::Sender::finish(http::Http2Code code) {
+  is_over = true;
+  end.end_read();
+  end.reset(code);
+}
+
+Task<void> Http2ClientLink::send_last(std::shared_ptr<Sender> sender, http::Http2Code code) {
+  const Instant due = Tick::now() + linger_time;
+  ErrorCode error;
+  do {
+    error = co_await sender->end.send_rest_until(due);
+    // Only `cancel` has ended the wait, which is for the link's owner.
+  } while (error == asio::error::operation_aborted && !sender->is_over && sender->end.connection().is_open());
+  if (!sender->is_over) sender->finish(error ? http::Http2Code::cancel : code);
 }
 
 // Returns true if bytes are at hand, or nothing more comes. Sets `error` in the second case.
 bool Http2ClientLink::take_at_hand(ErrorCode& error) {
-  if (closed_) {
+  if (is_over()) {
     error = asio::error::operation_aborted;
     return true;
   }
   if (!request_.empty() || !received_.empty()) return true;
   const bool is_answered = left_ && finished_;
   BodyStep step = BodyStep::end;
-  if (!is_answered && !end_.take_at_hand(step, received_)) return false;
+  if (!is_answered && !end().take_at_hand(step, received_)) return false;
   if (is_answered || step == BodyStep::end) error = asio::error::eof;
   return true;
 }
@@ -37,7 +54,7 @@ Task<ErrorCode> Http2ClientLink::wait_readable() {
   const unsigned cancels = cancels_;
   ErrorCode error;
   while (!take_at_hand(error)) {
-    const BodyStep step = co_await end_.next_until(Instant::max(), received_);
+    const BodyStep step = co_await end().next_until(Instant::max(), received_);
     if (cancels != cancels_) co_return asio::error::operation_aborted;
     if (step != BodyStep::piece && step != BodyStep::end) co_return asio::error::connection_reset;
   }
@@ -45,7 +62,8 @@ Task<ErrorCode> Http2ClientLink::wait_readable() {
 }
 
 std::size_t Http2ClientLink::read_now(asio::mutable_buffer into, ErrorCode& error) {
-  if (!take_at_hand(error)) error = end_.failure() ? asio::error::connection_reset : asio::error::would_block;
+  if (!take_at_hand(error))
+    error = end().failure() ? asio::error::connection_reset : asio::error::would_block;
   if (error) return 0;
   if (request_.empty()) {
     const std::size_t bytes = asio::buffer_copy(into, asio::buffer(received_));
@@ -65,14 +83,14 @@ ReadTask Http2ClientLink::read_some(asio::mutable_buffer into) {
 }
 
 bool Http2ClientLink::is_sent(ErrorCode& error) {
-  if (is_sending_) is_sending_ = !end_.send_now(error);
+  if (is_sending_) is_sending_ = !end().send_now(error);
   return !is_sending_;
 }
 
 Task<ErrorCode> Http2ClientLink::wait_writable() {
   ErrorCode error;
-  if (closed_ || is_sent(error)) co_return error;
-  co_return co_await end_.send_rest(policy::no_limit);
+  if (is_over() || is_sent(error)) co_return error;
+  co_return co_await end().send_rest(policy::no_limit);
 }
 
 void Http2ClientLink::begin_response() {
@@ -82,23 +100,23 @@ void Http2ClientLink::begin_response() {
   assert(std::holds_alternative<http::Progress>(parsed));
   if (head.status / 100 != 2)
     left_ = head.framing.kind == http::Framing::Kind::length ? head.framing.length : 0;
-  end_.add_head(response_, false);
+  end().add_head(response_, false);
   has_responded_ = true;
 }
 
 void Http2ClientLink::send_data(std::string_view bytes, ErrorCode& error) {
-  sending_ = bytes;
-  if (left_) *left_ -= std::min<std::uint64_t>(*left_, sending_.size());
-  if (!sending_.empty()) end_.add_piece(sending_);
+  sender_->bytes = bytes;
+  if (left_) *left_ -= std::min<std::uint64_t>(*left_, sender_->bytes.size());
+  if (!sender_->bytes.empty()) end().add_piece(sender_->bytes);
   if (left_ == 0U) {
-    end_.add_end({});
+    end().add_end({});
     finished_ = true;
   }
-  is_sending_ = !end_.send_now(error);
+  is_sending_ = !end().send_now(error);
 }
 
 std::size_t Http2ClientLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
-  if (closed_ || finished_) error = asio::error::broken_pipe;
+  if (is_over() || finished_) error = asio::error::broken_pipe;
   if (error || !is_sent(error)) {
     if (!error) error = asio::error::would_block;
     return 0;
@@ -123,47 +141,54 @@ std::size_t Http2ClientLink::write_some(std::span<const asio::const_buffer> part
 
 void Http2ClientLink::cancel() {
   ++cancels_;
-  end_.end_read();
-  end_.end_send_wait();
+  end().end_read();
+  end().end_send_wait();
 }
 
 void Http2ClientLink::finish_sending() {
-  if (closed_ || finished_ || !has_responded_) return;
+  if (is_over() || finished_ || !has_responded_) return;
   finished_ = true;
-  end_.add_end({});
+  end().add_end({});
   ErrorCode ignored;
-  is_sending_ = !end_.send_now(ignored);
+  is_sending_ = !end().send_now(ignored);
 }
 
 void Http2ClientLink::break_sending() {
+  if (is_over() || broken_) return;
   broken_ = true;
+  finished_ = true;
   ErrorCode error;
-  if (is_sent(error)) cut();
+  if (is_sent(error)) return cut();
+  asio::co_spawn(executor(), send_last(sender_, http::Http2Code::connect_error), or_abort);
 }
 
-void Http2ClientLink::close() {
-  if (broken_) return cut();
-  if (closed_) return;
+void Http2ClientLink::end_now() {
+  if (is_over()) return;
   finish_sending();
-  ErrorCode error;
-  const bool is_whole = finished_ && is_sent(error) && !error;
-  end(is_whole ? http::Http2Code::no_error : http::Http2Code::cancel);
-}
-
-void Http2ClientLink::cut() {
-  if (!closed_) end(http::Http2Code::connect_error);
-}
-
-void Http2ClientLink::end(http::Http2Code code) {
   cancel();
   closed_ = true;
   received_ = {};
-  end_.reset(code);
+  ErrorCode error;
+  const bool is_all_sent = is_sent(error);
+  if (broken_ && !is_all_sent) return;  // `send_last` runs already
+  if (finished_ && !is_all_sent) {
+    asio::co_spawn(executor(), send_last(sender_, http::Http2Code::no_error), or_abort);
+    return;
+  }
+  const http::Http2Code code = broken_ ? http::Http2Code::connect_error : http::Http2Code::no_error;
+  sender_->finish(finished_ && !error ? code : http::Http2Code::cancel);
+}
+
+void Http2ClientLink::cut() {
+  if (is_over()) return;
+  cancel();
+  received_ = {};
+  sender_->finish(http::Http2Code::connect_error);
 }
 
 Unread Http2ClientLink::unread() {
   ErrorCode error;
-  if (!take_at_hand(error)) return end_.failure() ? Unread::closed : Unread::nothing;
+  if (!take_at_hand(error)) return end().failure() ? Unread::closed : Unread::nothing;
   return error ? Unread::closed : Unread::bytes;
 }
 

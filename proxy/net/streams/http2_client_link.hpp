@@ -19,8 +19,10 @@ class Http2ClientLink final : public Link {
  public:
   /// `id`: a stream that has begun.
   Http2ClientLink(std::shared_ptr<Http2ClientConnection>, http::StreamId id);
+  /// Closes the link.
+  ~Http2ClientLink() override { end_now(); }
 
-  asio::any_io_executor executor() override { return end_.executor(); }
+  asio::any_io_executor executor() override { return end().executor(); }
   Task<ErrorCode> connect(const tcp::endpoint&) override { co_return asio::error::already_connected; }
   ReadTask read_some(asio::mutable_buffer) override;
   std::size_t read_now(asio::mutable_buffer, ErrorCode&) override;
@@ -31,30 +33,46 @@ class Http2ClientLink final : public Link {
   void finish_sending() override;
   /// Resets the stream with CONNECT_ERROR, at once or when the bytes that were written before are sent.
   void break_sending() override;
-  void close() override;
+  /// Ends the stream in order. What the client's window holds back is sent later, for at most 30 seconds.
+  void close() override { end_now(); }
   void cut() override;
-  bool open() const override { return !closed_; }
+  bool open() const override { return !is_over(); }
   Unread unread() override;
-  Presence presence() override { return closed_ ? Presence::reset : end_.presence(); }
+  Presence presence() override { return is_over() ? Presence::reset : end().presence(); }
   bool seems_dead(Duration) override { return false; }
-  std::uint64_t unacknowledged() override { return closed_ ? 0 : end_.unacknowledged(); }
+  std::uint64_t unacknowledged() override { return is_over() ? 0 : end().unacknowledged(); }
 
  private:
+  /// The stream, and the bytes that are being sent. Outlives the link until the client has taken them.
+  struct Sender {
+    Http2ClientStream end;
+    std::string bytes;
+    bool is_over = false;  ///< the stream was ended
+
+    Sender(std::shared_ptr<Http2ClientConnection> connection, http::StreamId id)
+        : end(std::move(connection), id) {}
+    void finish(http::Http2Code);
+  };
+  /// Waits until the client has taken everything, and ends the stream with `code`. Ends it with CANCEL if the
+  /// client does not take everything.
+  static Task<void> send_last(std::shared_ptr<Sender>, http::Http2Code code);
+
+  Http2ClientStream& end() { return sender_->end; }
+  bool is_over() const { return closed_ || sender_->is_over; }
+  void end_now();
   bool take_at_hand(ErrorCode& error);
   bool is_sent(ErrorCode& error);
   void begin_response();
-  void end(http::Http2Code);
   void send_data(std::string_view bytes, ErrorCode& error);
 
   std::string request_;        ///< the part of the request's head that was not read yet
   std::string response_;       ///< the response's head, as far as it was written
-  std::string sending_;        ///< the bytes that are being sent
   std::string_view received_;  ///< the part of the newest piece that was not read yet
-  Http2ClientStream end_;
+  std::shared_ptr<Sender> sender_;
   std::optional<std::uint64_t> left_;  ///< bytes of the response's body; absent in an open tunnel
   unsigned cancels_ = 0;
   bool has_responded_ = false;  ///< the response's head was sent
-  bool is_sending_ = false;     ///< not all bytes of `sending_` were sent yet
+  bool is_sending_ = false;     ///< not all bytes of the sender were sent yet
   bool finished_ = false;       ///< the end was sent
   bool broken_ = false;         ///< `break_sending` was called
   bool closed_ = false;

@@ -79,7 +79,8 @@ Presence Http2ClientStream::presence() {
   // After a complete request, a reset of the client is no failure of its message.
   const bool is_reset = failure() || (is_open() && wire().closed(id()) && !complete_);
   if (is_reset || !connection_->is_open()) return Presence::reset;
-  return connection_->is_finished() ? Presence::finished : Presence::present;
+  // After the FIN, the connection reads no more, so that a reset is seen only here.
+  return connection_->is_finished() ? connection_->presence() : Presence::present;
 }
 
 // NO_ERROR would make a part look like the whole response, and REFUSED_STREAM says that nothing was done.

@@ -29,6 +29,8 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   /// Ends the stream. Resets it with `code` unless both messages are complete.
   void reset(http::Http2Code code) { forget(code); }
   using Http2Stream::end_send_wait;
+  /// Sends everything that was added. Fails if the client has not taken it by then.
+  Task<ErrorCode> send_rest_until(Instant due) { return wait_until_sent(policy::no_limit, due); }
 
   Task<ErrorCode> send_interim(std::string_view head, Duration idle) override;
   void add_head(std::string_view head, bool chunked) override;

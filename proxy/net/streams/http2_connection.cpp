@@ -62,8 +62,9 @@ Task<void> Http2Connection::read(std::shared_ptr<Http2Connection> self) {
 }
 
 void Http2Connection::flush() {
-  if (writing_ || closed_) return;
-  send_now();
+  if (!writing_ && !closed_) send_now();
+  // A peer that violates the protocol and does not read would never get the GOAWAY.
+  if (writing_ && !closed_ && wire().is_ending()) fail(Http2Error::malformed, true);
 }
 
 // Returns false if the kernel has taken only a part. The rest must then wait until the socket is writable.
@@ -103,7 +104,7 @@ Task<void> Http2Connection::write_rest(std::shared_ptr<Http2Connection> self) {
     self->fail(error, true);
     co_return;
   }
-  self->send_now();
+  self->flush();
   self->wake_all();
 }
 

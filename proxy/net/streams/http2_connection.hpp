@@ -36,6 +36,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool seems_dead(Duration since) { return !closed_ && stream_->seems_dead(since); }
   /// Returns how many sent bytes the peer's host has not acknowledged. One system call.
   std::uint64_t unacknowledged() { return closed_ ? 0 : stream_->unacknowledged(); }
+  /// Returns true if bytes of the peer have arrived that were not read yet. One system call.
+  bool has_unread() { return !closed_ && stream_->unread() == Unread::bytes; }
+  /// Asks the socket whether the peer still sends. One system call.
+  Presence presence() { return closed_ ? Presence::reset : stream_->presence(); }
   asio::any_io_executor executor() { return stream_->executor(); }
   /// Sends GOAWAY and ends the connection. Open streams fail.
   void close();
@@ -46,6 +50,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   /// Starts to read and to write. `early`: bytes of the peer that were already read from the stream.
   void start(std::string_view early);
   const ErrorCode& error() const { return error_; }
+  /// Ends the reading of discarded bytes, see `linger`.
+  void end_discarding() {
+    if (lingers_) stream_->end_read();
+  }
   /// Sends what the kernel takes at once. The rest follows as soon as the socket is writable.
   void flush();
 

@@ -1,5 +1,6 @@
 #include "proxy/net/streams/http2_stream.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "proxy/net/io/http2_error.hpp"
@@ -24,6 +25,7 @@ void Http2Stream::forget(http::Http2Code code) {
   sent_ = has_sent();
   sent_bytes_ = bytes_sent();
   trailers_ = message().trailers;
+  was_complete_ = complete();
   connection_->streams_.erase(id_);
   wire().release(id_, code);
   flush();
@@ -48,8 +50,10 @@ ErrorCode Http2Stream::error() const {
 ErrorCode Http2Stream::sending_error() const {
   if (sending_ended_ || id_ == 0) return asio::error::operation_aborted;
   if (const ErrorCode failed = error()) return failed;
-  const bool is_over = wire().closed(id_) && !is_all_sent();
-  return is_over ? ErrorCode(Http2Error::reset) : ErrorCode();
+  if (is_all_sent()) return ErrorCode();
+  // The message of the peer may have been complete before its connection ended.
+  if (!connection_->is_open()) return connection_->error_;
+  return wire().closed(id_) ? ErrorCode(Http2Error::reset) : ErrorCode();
 }
 
 void Http2Stream::wake() {
@@ -57,17 +61,18 @@ void Http2Stream::wake() {
   taken_.cancel();
 }
 
-Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle) {
+Task<ErrorCode> Http2Stream::wait_until_sent(Duration idle, Instant latest) {
   const unsigned ended_waits = ended_send_waits_;
   std::uint64_t sent = bytes_sent();
-  Instant due = policy::end_of(Tick::now(), idle);
+  Instant due = std::min(latest, policy::end_of(Tick::now(), idle));
   for (;;) {
     if (const ErrorCode failed = sending_error()) co_return failed;
     if (is_all_sent()) co_return ErrorCode();
+    if (wire().is_stuck(id_)) co_return asio::error::connection_reset;
     if (ended_waits != ended_send_waits_) co_return asio::error::operation_aborted;
     if (bytes_sent() != sent) {
       sent = bytes_sent();
-      due = policy::end_of(Tick::now(), idle);
+      due = std::min(latest, policy::end_of(Tick::now(), idle));
     }
     if (Tick::now() >= due) {
       send_limit_hit_ = true;
@@ -112,7 +117,9 @@ void Http2Stream::end_read() {
   arrived_.cancel();
 }
 
-bool Http2Stream::complete() const { return id_ == 0 || (message().ended && message().body.empty()); }
+bool Http2Stream::complete() const {
+  return id_ == 0 ? was_complete_ : message().ended && message().body.empty();
+}
 
 const std::string& Http2Stream::trailers() const { return id_ == 0 ? trailers_ : message().trailers; }
 

@@ -58,8 +58,8 @@ class Http2Stream : public BodySource {
   bool is_all_sent() const { return id_ != 0 && wire().taken(id_); }
   bool has_sent() const { return id_ == 0 ? sent_ : wire().may_have_sent(id_); }
   std::uint64_t bytes_sent() const { return id_ == 0 ? sent_bytes_ : wire().sent_bytes(id_); }
-  /// Waits until everything is sent. Fails if no byte is accepted for `idle`.
-  Task<ErrorCode> wait_until_sent(Duration idle);
+  /// Waits until everything is sent. Fails if no byte is accepted for `idle`, or not every byte by `latest`.
+  Task<ErrorCode> wait_until_sent(Duration idle, Instant latest = Instant::max());
   /// Ends a pending `wait_until_sent` with operation_aborted. Later ones work.
   void end_send_wait();
   /// Drops what is not framed, and lets every pending and later send fail.
@@ -110,6 +110,7 @@ class Http2Stream : public BodySource {
   bool sent_ = false;             ///< result of `has_sent` after the stream was forgotten
   std::string piece_;             ///< the piece that was returned last
   std::string trailers_;
+  bool was_complete_ = false;  ///< result of `complete` after the stream was forgotten
   Pause arrived_;
   Pause taken_;
   std::optional<Instant> read_due_;

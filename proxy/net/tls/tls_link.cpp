@@ -258,7 +258,11 @@ Unread TlsLink::unread() {
 
 TlsRefusal TlsLink::refusal() const { return refusal_in(channel_->remarks()); }
 
-Presence TlsLink::presence() { return open() ? presence_of(descriptor()) : Presence::reset; }
+Presence TlsLink::presence() {
+  if (!open()) return Presence::reset;
+  Link* const below = channel_->below();
+  return below != nullptr ? below->presence() : presence_of(descriptor());
+}
 
 int TlsLink::descriptor() { return channel_->descriptor(); }
 

@@ -35,11 +35,11 @@ void Lifecycle::undo_drain() {
   }
 }
 
-// Closes each connection only after a response, because a client may just have sent a request on an idle
-// connection.
+// Closes each connection over HTTP/1 only after a response, because a client may just have sent a request on
+// an idle connection. Over HTTP/2, the end can be announced before.
 void Lifecycle::end_after_response() {
   for (const auto& worker : runtime_.workers) {
-    asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
+    asio::post(worker->io, [&worker = *worker] { forward::leave(worker); });
   }
 }
 

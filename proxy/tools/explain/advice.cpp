@@ -136,7 +136,7 @@ std::string for_not_replayable(const Explanation& explanation, const RoutePolicy
     return "Raise `limits.replay_memory` or `limits.replay_disk`, the totals of all requests, above the size "
            "of the body; by default, `limits.replay_memory` is at most a quarter of the control group's "
            "memory.";
-  if (disk_share(explanation.facts, policy) > 0)
+  if (disk_share(explanation.facts, policy, explanation.http2) > 0)
     return "Raise `replay.disk` of the route above the size of the body.";
   return "Raise `replay.memory` of the route above the size of the body" +
          std::string(explanation.facts.no_store ? ": a `no-store` request is not written to disk."

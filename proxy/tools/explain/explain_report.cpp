@@ -173,8 +173,8 @@ std::string replay(const ExplainReport& report) {
                        policy::repeats_after_refusal(policy);
   if (policy.mode == policy::Mode::off || !repeats)
     return "the body is not held, because the request would not be sent again";
-  const std::uint64_t disk =
-      std::min(policy::disk_share(facts, policy), std::uint64_t{report.limits.replay_disk_bytes});
+  const std::uint64_t disk = std::min(policy::disk_share(facts, policy, report.explanation.http2),
+                                      std::uint64_t{report.limits.replay_disk_bytes});
   const std::uint64_t memory =
       std::min<std::uint64_t>(policy.replay_memory_bytes, report.limits.replay_memory_bytes);
   std::string text = fmt::format("a body of up to {} is held in memory", size_text(memory));
