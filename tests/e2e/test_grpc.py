@@ -214,7 +214,7 @@ def test_M21_M24_call_never_goes_over_http_1():
 
 
 def test_M80_request_that_is_rejected_is_a_failed_call():
-    with Http2Upstream() as upstream, calling(upstream, limits={"request_body": 10}) as (client, _):
+    with Http2Upstream() as upstream, calling(upstream, limits={"request_body": "10B"}) as (client, _):
         response = call(client, b"far too long", fields=[("content-length", "17")])
         equal((response.status, status_of(response), response.reason), (200, 8, "content_too_large"))
 
