@@ -35,7 +35,7 @@ TEST(StatusPage, shipped_page_loads_no_external_resources_and_never_sets_raw_htm
                               "insertAdjacentHTML", "document.write", "eval(", " style=\"", " onclick=\""})
     EXPECT_EQ(text.find(outside), std::string::npos) << outside;
   EXPECT_TRUE(text.starts_with("<!doctype html>"));
-  EXPECT_LT(text.size(), 64U << 10);
+  EXPECT_LT(text.size(), 72U << 10);
 }
 
 }  // namespace

@@ -50,15 +50,15 @@ def calling(upstream, policy=None, url=None, **configuration):
         yield client, reprise
 
 
-def begin(client, fields=(), path=METHOD):
+def begin(client, fields=(), path=METHOD, authority=None):
     """Sends the head of a call, and returns its stream."""
-    return client.begin("POST", path, [*CALL, *fields], end=False)
+    return client.begin("POST", path, [*CALL, *fields], end=False, authority=authority)
 
 
-def call(client, *messages, fields=(), path=METHOD):
+def call(client, *messages, **head):
     """Sends a whole call, and returns its response."""
-    stream = begin(client, fields, path)
-    client.upload(stream, b"".join(map(message, messages)))
+    stream = begin(client, **head)
+    client.upload(stream, b"".join(map(message, messages or (b"",))))
     return client.response(stream)
 
 

@@ -207,6 +207,9 @@ def test_M21_M24_call_never_goes_over_http_1():
         response = call(client, b"id")
         expect(response, UNAVAILABLE, 1, "attempts_spent")
         equal((proxy_status(response), upstream.requests), ("http_protocol_error", []))
+        # The next call within a second fails without another connection.
+        expect(call(client, b"id"), UNAVAILABLE, 1, "attempts_spent")
+        equal(upstream.connections, 1)
     with Http2Upstream() as upstream, calling(upstream, merge(REPEATABLE, {"http2": "never"})) as (client, reprise):
         expect(call(client, b"id"), UNAVAILABLE, 1, "not_retryable")
         equal(attempts_of(reprise.requests(1)[0]), [("connect", "not_http2")])

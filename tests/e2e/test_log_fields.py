@@ -3,6 +3,7 @@ writes."""
 import json
 
 from client import Client, ask, head_of
+from grpc_calls import METHOD, UNAVAILABLE, call, status_of, trailers_only
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
 from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
@@ -16,8 +17,6 @@ from upstream import Say, Upstream
 # No case causes the log fields of a refused hedge. A hedge is refused only when it is due, so the upstream's
 # response would have to be slower than the hedge timer.
 NOT_PLAYED = {"hedge_refused", "reprise.hedge_refused"}
-# No case sends gRPC calls.
-OF_CALLS = {"grpc", "last_grpc", "rpc.system", "rpc.service", "rpc.method", "rpc.grpc.status_code"}
 ATTEMPTS = {"json": "attempts", "otel": "reprise.attempt_list"}
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -76,7 +75,8 @@ def play(reprise, upstream, copied, talker, narrow, gate):  # pylint: disable=to
     two_at_once(reprise, upstream, narrow, gate)
     with Http2Client(reprise.forward) as client:
         equal(client.ask(path="/x", authority=f"{LOOPBACK}:{upstream.port}").status, 200)
-    return 12
+        equal(status_of(call(client, authority=f"{LOOPBACK}:{narrow.port}")), UNAVAILABLE)
+    return 13
 
 
 def lines(reprise, count):
@@ -92,7 +92,8 @@ def seen_in(line, form):
     field."""
     attempts = line.get(ATTEMPTS[form])
     if isinstance(attempts, list):
-        return {("request", name) for name in line} | {("attempt", name) for attempt in attempts for name in attempt}
+        return {("request", name) for name in line} | {("attempt", name) for attempt in attempts for name in attempt} \
+            | {("call", name) for name in line.get("grpc", {})}
     return {("exhausted" if line["message"] == "retries exhausted" else "message", name) for name in line}
 
 
@@ -101,16 +102,16 @@ def test_log_lines_and_the_field_table_have_the_same_fields():
     routes = [{"name": "patient", "match": {"path": "/patient"}, "retry": {**fast, "max_attempts": 40}},
               {"name": "observed", "match": {"path": "/observed"}, "mode": "observe"},
               {"name": "lost", "match": {"path": "/lost"}, "ambiguous": "response"},
-              {"name": "narrow", "match": {"path": "/narrow"}, "http2": "always"},
+              {"name": "narrow", "match": {"path": "/narrow"}, "http2": "always"}, {"name": "call", "match": {"grpc": ["*/*"]}, "idempotent": "always"},
               {"name": "copied", "match": {"path": "/copied"}, "hedge": {"after": "20ms"}}]
     scripts = {"/again": [503, 200], "/patient": [503], "/observed": [503], "/lost": [LOST, 404]}
     for form in ("json", "otel"):
         table = json.loads(command("log-format", "--format", "json")[1])
-        wanted = {(row["in"], row[form]) for row in table if row[form] and row[form] not in NOT_PLAYED | OF_CALLS and row["in"] != "call"}
+        wanted = {(row["in"], row[form]) for row in table if row[form] and row[form] not in NOT_PLAYED}
         keys = {"log": {"format": form}, "defaults": {"retry": fast, "budget": "off"}, "routes": routes, "pool": {"http2_connections": 1}}
         gate = Gate()
         with Upstream(scripts) as upstream, Upstream({"/copied": [first_hangs]}) as copied, Server(echo_once) as talker, \
-                Http2Upstream({"/narrow": [resets_behind(gate)]}, settings={MAX_CONCURRENT_STREAMS: 1}) as narrow, Reprise(**keys) as reprise:
+                Http2Upstream({"/narrow": [resets_behind(gate)], METHOD: [trailers_only(UNAVAILABLE)]}, settings={MAX_CONCURRENT_STREAMS: 1}) as narrow, Reprise(**keys) as reprise:
             count = play(reprise, upstream, copied, talker, narrow, gate)
             seen = {pair for line in lines(reprise, count) for pair in seen_in(line, form)}
         above = {name for of, name in wanted if of == "every_line"}

@@ -11,6 +11,7 @@
 #include "proxy/http/grpc/status.hpp"
 #include "proxy/http/grpc/timeout.hpp"
 #include "proxy/http/http1/parse.hpp"
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/support/status_details.hpp"
 
@@ -143,12 +144,12 @@ void judge_trailers(std::string_view text) {
 
 void judge_path(std::string_view text) {
   const Exact path(text);
-  const auto call = call_path(path.view());
-  if (!call) return;
-  law("/" + std::string(call->service) + "/" + std::string(call->method) == text, "a path is two names");
-  law(call->service.find('/') == std::string_view::npos && call->method.find('/') == std::string_view::npos,
+  const policy::CallName call = policy::call_name(path.view());
+  law(call.service.empty() == call.method.empty(), "a name is not empty");
+  if (call.service.empty()) return;
+  law("/" + std::string(call.service) + "/" + std::string(call.method) == text, "a path is two names");
+  law(call.service.find('/') == std::string_view::npos && call.method.find('/') == std::string_view::npos,
       "a name has no slash");
-  law(!call->service.empty() && !call->method.empty(), "a name is not empty");
 }
 
 void judge_failure(std::string_view text) {

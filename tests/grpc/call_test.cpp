@@ -35,18 +35,5 @@ TEST(Call, other_method_or_http1_is_no_call) {
   EXPECT_FALSE(is_call("content-type: application/grpc\r\n", false));
 }
 
-TEST(Call, path_of_two_segments_names_service_and_method) {
-  const auto call = call_path("/shop.v1.Catalog/GetItem");
-  ASSERT_TRUE(call);
-  EXPECT_EQ(call->service, "shop.v1.Catalog");
-  EXPECT_EQ(call->method, "GetItem");
-  ASSERT_TRUE(call_path("/s/m"));
-}
-
-TEST(Call, path_of_another_form_names_no_method) {
-  for (const string path : {"", "/", "//", "/s", "/s/", "//m", "s/m", "/s/m/", "/s/m/x", "/a/s/m", "///"})
-    EXPECT_FALSE(call_path(path)) << path;
-}
-
 }  // namespace
 }  // namespace reprise::http

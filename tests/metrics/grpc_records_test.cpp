@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_line.hpp"
 #include "proxy/telemetry/log/text_line.hpp"
@@ -42,11 +43,11 @@ std::string text_of(const ScriptedRequest& request) {
 }
 
 TEST(CallName, M107_service_and_method_are_the_two_parts_of_the_path) {
-  const CallName name = call_name("/shop.v1.Orders/Get");
+  const policy::CallName name = policy::call_name("/shop.v1.Orders/Get");
   EXPECT_EQ(name.service, "shop.v1.Orders");
   EXPECT_EQ(name.method, "Get");
   for (const std::string_view path : {"", "/", "//", "/a", "/a/", "//b", "a/b", "/a/b/c", "/a//"})
-    EXPECT_TRUE(call_name(path).service.empty() && call_name(path).method.empty()) << path;
+    EXPECT_TRUE(policy::call_name(path).service.empty() && policy::call_name(path).method.empty()) << path;
 }
 
 TEST(GrpcLine, M107_json_line_has_the_call_and_the_status_of_each_attempt) {

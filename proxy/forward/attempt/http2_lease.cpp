@@ -12,7 +12,8 @@ using policy::Stage;
 
 namespace {
 
-constexpr Duration http1_memory = std::chrono::minutes(10);  // row M29
+constexpr Duration http1_memory = std::chrono::minutes(10);           // row M29
+constexpr Duration between_dials_of_calls = std::chrono::seconds(1);  // row M21
 
 net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start) {
   const Outgoing& out = one.out;
@@ -92,6 +93,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
   const Stage stage = carrier.tls == nullptr ? Stage::connect : Stage::tls;
+  if (route.is_call && carrier.version.fails_calls()) co_return Failed{stage, Cause::not_http2};
   const net::ConnectTime time(route.policy->connect_timeout, deadline);
   net::Buffer early;
   bool is_fresh = true;
@@ -120,6 +122,8 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
     failed.cause = Cause::http_1_1_required;
   failed.unprocessed = policy::proves_unprocessed(failed.cause, route.policy->refused_stream);
   connection->close();
+  if (route.is_call && failed.cause == Cause::not_http2)
+    carrier.version.no_calls_until = net::Tick::now() + between_dials_of_calls;
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
   const bool uses_http1 = carrier.tls == nullptr && may_use_either(route) && error &&
                           note_no_http2(carrier.version, failed.cause, is_fresh);

@@ -16,15 +16,4 @@ bool is_grpc_call(const RequestHead& head) {
   return false;
 }
 
-std::optional<CallPath> call_path(std::string_view path) {
-  if (!path.starts_with('/')) return std::nullopt;
-  path.remove_prefix(1);
-  const std::size_t slash = path.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const CallPath call{path.substr(0, slash), path.substr(slash + 1)};
-  const bool has_two_names =
-      !call.service.empty() && !call.method.empty() && call.method.find('/') == std::string_view::npos;
-  return has_two_names ? std::optional(call) : std::nullopt;
-}
-
 }  // namespace reprise::http

@@ -134,10 +134,13 @@ struct Upstream {
   struct KnownVersion {
     bool http1_over_tls = false;           ///< the last handshake that offered both has chosen HTTP/1
     std::optional<Instant> http1_until{};  ///< in clear text: until when HTTP/2 is not tried
-    unsigned closed_in_a_row = 0;          ///< in clear text: connections that were closed without a byte
+    /// In clear text: until when gRPC calls fail without a dial, because the upstream does not speak HTTP/2.
+    std::optional<Instant> no_calls_until{};
+    unsigned closed_in_a_row = 0;  ///< in clear text: connections that were closed without a byte
 
     /// Returns true if the upstream seems not to speak HTTP/2 in clear text.
     bool is_http1() const { return is_ahead(http1_until); }
+    bool fails_calls() const { return is_ahead(no_calls_until); }
   };
   KnownVersion version;
   /// A budget that was used for this upstream. Stored here too, so that a request does not have to lock the

@@ -89,6 +89,7 @@ RoutePolicy policy_of_calls(const RoutePolicy& route) {
   policy.idle_timeout = route.of_calls.idle_timeout.value_or(no_limit);
   policy.retry.attempt_timeout = route.of_calls.attempt_timeout;
   policy.resume.enabled = false;
+  policy.on_broken = OnBroken::respond;
   return policy;
 }
 

@@ -201,8 +201,8 @@ struct RoutePolicy {
 /// The word of a gRPC status in `retry.on`: this prefix and the word of the status, as in `grpc-unavailable`.
 inline constexpr std::string_view call_word_prefix = "grpc-";
 
-/// Returns the policy for the gRPC calls of a route: no time limits but those that the route sets itself, and
-/// no resume (rows M89 and M91).
+/// Returns the policy for the gRPC calls of a route: no time limits but those that the route sets itself, no
+/// resume, and always a response of this proxy if the upstream has sent none (rows M80, M89 and M91).
 RoutePolicy policy_of_calls(const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -41,14 +41,11 @@ std::optional<GrpcPattern> GrpcPattern::parse(std::string_view text) {
 }
 
 bool GrpcPattern::matches(std::string_view path) const {
-  if (!path.starts_with('/')) return false;
-  path.remove_prefix(1);
-  const std::size_t slash = only_slash(path);
-  if (slash == std::string_view::npos || slash == 0 || slash + 1 == path.size()) return false;
+  const CallName name = call_name(path);
   const std::string_view pattern = text_;
   const std::size_t middle = pattern.find('/');
-  return part_matches(pattern.substr(0, middle), path.substr(0, slash)) &&
-         part_matches(pattern.substr(middle + 1), path.substr(slash + 1));
+  return !name.service.empty() && part_matches(pattern.substr(0, middle), name.service) &&
+         part_matches(pattern.substr(middle + 1), name.method);
 }
 
 }  // namespace reprise::policy

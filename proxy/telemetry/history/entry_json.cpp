@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 
@@ -38,7 +39,7 @@ void add_outcome(json::object& out, const policy::Outcome& outcome) {
 // Adds service, method and status of a gRPC call, each only if it is known.
 void add_call(json::object& out, const HistoryEntry& story) {
   if (!story.is_call) return;
-  const CallName name = call_name(story.path);
+  const policy::CallName name = policy::call_name(story.path);
   json::object call;
   add_text(call, "service", name.service);
   add_text(call, "method", name.method);

@@ -1,28 +1,12 @@
-// What log, history and spans report of a gRPC call: service, method, and which statuses are errors.
+// What log, history and spans report of the status of a gRPC call.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "proxy/policy/decision/grpc_status.hpp"
 
 namespace reprise::telemetry {
-
-/// The service and the method of a call. Both are empty if the path does not name them.
-struct CallName {
-  std::string_view service;
-  std::string_view method;
-};
-
-/// Splits `/SERVICE/METHOD`. Returns views into `path`.
-constexpr CallName call_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (!path.starts_with('/') || slash < 2 || slash + 1 == path.size()) return {};
-  const std::string_view service = path.substr(1, slash - 1);
-  if (service.find('/') != std::string_view::npos) return {};
-  return {service, path.substr(slash + 1)};
-}
 
 /// Returns true for a status that reports a failure of the server. OpenTelemetry's semantic conventions for
 /// gRPC mark the span of a server as an error for these statuses only.

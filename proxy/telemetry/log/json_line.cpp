@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/telemetry/log/field_writer.hpp"
 #include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
@@ -175,7 +176,7 @@ void append_target(Line& out, const ExchangeRecord& record, std::string_view rou
 
 // Writes the members of a call that the object `grpc` has. The opening brace is written before the first.
 template <Dialect dialect>
-void append_call_object(Line& out, const ExchangeRecord& record, const CallName& name) {
+void append_call_object(Line& out, const ExchangeRecord& record, const policy::CallName& name) {
   FieldWriter<dialect, Line> to(out);
   to.template name<Field::call>();
   if (!name.service.empty()) {
@@ -194,7 +195,8 @@ void append_call_object(Line& out, const ExchangeRecord& record, const CallName&
 
 template <Dialect dialect>
 void append_call(Line& out, const ExchangeRecord& record, config::LogPath path) {
-  const CallName name = path == config::LogPath::route ? CallName{} : call_name(record.path);
+  const policy::CallName name =
+      path == config::LogPath::route ? policy::CallName{} : policy::call_name(record.path);
   if constexpr (has_field<dialect, Field::call>) {
     append_call_object<dialect>(out, record, name);
   } else {

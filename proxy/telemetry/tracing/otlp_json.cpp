@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
@@ -35,7 +36,8 @@ struct SpanHead {
 // Returns `SERVICE/METHOD` for a call, and the method for any other request. The result is a view into the
 // entry.
 std::string_view span_name(const HistoryEntry& story) {
-  if (story.is_call && !call_name(story.path).service.empty()) return std::string_view(story.path).substr(1);
+  if (story.is_call && !policy::call_name(story.path).service.empty())
+    return std::string_view(story.path).substr(1);
   return is_known_method(story.method) ? std::string_view(story.method) : "HTTP";
 }
 
@@ -70,7 +72,7 @@ void add_request(OtlpAttributes& to, const HistoryEntry& story) {
   to.text("server.address", story.host);
   to.whole("server.port", story.port);
   if (!story.is_call) return;
-  const CallName name = call_name(story.path);
+  const policy::CallName name = policy::call_name(story.path);
   to.text("rpc.system", "grpc");
   to.text("rpc.service", name.service);
   to.text("rpc.method", name.method);

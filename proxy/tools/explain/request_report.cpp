@@ -6,6 +6,7 @@
 
 #include "proxy/http/message/metadata_service.hpp"
 #include "proxy/policy/match/ascii.hpp"
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 #include "proxy/telemetry/log/line_parts.hpp"
 #include "proxy/tools/explain/advice.hpp"
@@ -51,9 +52,13 @@ std::string where(const HistoryAttempt& attempt) {
   return text;
 }
 
+std::string status_of(const policy::Responded& responded) {
+  return telemetry::status_text(responded.status, responded.grpc);
+}
+
 std::string outcome_text(const HistoryAttempt& attempt) {
   const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
-  std::string text = failed == nullptr ? std::to_string(std::get<policy::Responded>(attempt.outcome).status)
+  std::string text = failed == nullptr ? status_of(std::get<policy::Responded>(attempt.outcome))
                                        : fmt::format("{} in stage {}", policy::cause_text(*failed),
                                                      policy::word(failed->stage));
   text += fmt::format(" after {}", span(attempt.ended - attempt.started));
@@ -103,7 +108,7 @@ void append_attempt(const HistoryAttempt& attempt, TextPage& page) {
 }
 
 std::string client_got(const HistoryEntry& story) {
-  std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
+  std::string text = story.status == 0 ? "no response" : telemetry::status_text(story.status, story.grpc);
   if (story.own_response) text += " from reprise";
   text += fmt::format(" after {}, {} bytes of body", span(story.took), story.response_bytes);
   if (story.ending != telemetry::Ending::complete) text += fmt::format("; {}", word(story.ending));
