@@ -28,7 +28,7 @@ policy::Facts read_facts(const Outgoing& out, bool is_tunnel) {
   if (policy.signature_sigv4) facts.signed_until = end_of_signature(in);
   facts.no_store = is_too_long_for_memory(in.head, policy) && http::is_no_store(in.head);
   facts.copyable = facts.copyable && !is_tunnel && !out.bound;
-  if (const auto left = http::parse_timeout(out.grpc_timeout)) facts.call_deadline = in.started + *left;
+  if (!out.grpc_timeout.empty()) facts.call_deadline = in.started + *http::parse_timeout(out.grpc_timeout);
   return facts;
 }
 
