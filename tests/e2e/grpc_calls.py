@@ -56,9 +56,10 @@ def begin(client, fields=(), path=METHOD, authority=None):
 
 
 def call(client, *messages, **head):
-    """Sends a whole call, and returns its response."""
-    stream = begin(client, **head)
-    client.upload(stream, b"".join(map(message, messages or (b"",))))
+    """Sends a whole call in one segment, so that a busy machine never sees a part of it. Returns its response."""
+    with client.one_write():
+        stream = begin(client, **head)
+        client.upload(stream, b"".join(map(message, messages or (b"",))))
     return client.response(stream)
 
 

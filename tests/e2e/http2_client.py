@@ -46,6 +46,7 @@ class Http2Client(Reader):
         self.settings_seen = self.settings_acknowledged = 0
         self.pongs, self.pings, self.goaways = [], [], []
         self.window_updates = 0
+        self.held = None  # what leaves in one write later
         self.send(opening)
         if settings is not None:
             self.send(h2.settings_frame({h2.INITIAL_WINDOW_SIZE: WINDOW, **dict(settings)}))
@@ -61,8 +62,19 @@ class Http2Client(Reader):
 
     def send(self, data):
         """Sends bytes. If reprise has closed the connection, what it sent before is still read."""
+        if self.held is not None:
+            self.held.append(data)
+            return
         with contextlib.suppress(OSError):
             self.socket.sendall(data)
+
+    @contextlib.contextmanager
+    def one_write(self):
+        """What is sent inside leaves in one write."""
+        parts = self.held = []
+        yield
+        self.held = None
+        self.send(b"".join(parts))
 
     def finish(self):
         self.socket.shutdown(socket.SHUT_WR)
