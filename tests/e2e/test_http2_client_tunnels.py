@@ -7,14 +7,15 @@ import threading
 
 import http2_frames as h2
 from client import Client
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
+from grpc_calls import REPEATABLE, UNAVAILABLE, answer, call, status_of, trailers_only
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, merge
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, Reply, hangs
+from http2_upstream import Http2Upstream, Reply, hangs, in_turns
 from reader import CRLF, reset
 from server import Server
 from test_http2_clients import relays, reprise_for
 from test_intercept import HOST, Intercepting
-from test_tunnels import echo_backwards_at_the_end
+from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from tls import TlsUpstream
 from upstream import Upstream
 
@@ -292,3 +293,35 @@ def test_N6_tunnel_of_an_http2_client_is_not_closed_to_make_room():
         client.data(stream, request)
         client.until(lambda: b"answer 2" in client.responses[stream].body or client.responses[stream].reset is not None)
         equal((client.responses[stream].reset, client.goaways), (None, []))
+
+
+def waits_unread(port):
+    """Returns whether bytes from that local port wait in the socket of another process."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        rows = [line.split() for line in file]
+    return any(row[2].endswith(":%04X" % port) and row[4].split(":")[1] != "00000000" for row in rows[1:])
+
+
+def call_inside(reprise, upstream):
+    """Opens a tunnel with HTTP/1, and sends a call through it once the upstream's greeting waits in the proxy. Returns
+    the response."""
+    with Client(reprise.forward) as plain:
+        equal(open_tunnel(plain, upstream.port).status, 200)
+        eventually(lambda: waits_unread(upstream.port), "the greeting has arrived")
+        with Http2Client(connection=plain.socket, authority=f"{LOOPBACK}:{upstream.port}") as client:
+            return call(client, b"id")
+
+
+def test_M6_http_2_inside_a_tunnel_is_served_although_the_upstream_sends_its_settings_first():
+    # A C-core server of gRPC does so. A client that stalls for 200 ms after its CONNECT is not examined, so the case tries again.
+    steps = [in_turns(trailers_only(UNAVAILABLE), answer(b"item"))]
+    greeting = h2.settings_frame({h2.MAX_CONCURRENT_STREAMS: 100})
+    with Http2Upstream(otherwise=steps, greeting=greeting, at_start=lambda link: link.unacknowledged.append({})) as upstream, \
+            Reprise(defaults=merge(REPEATABLE, {"budget": "off"})) as reprise:
+        for _ in range(20):
+            response = call_inside(reprise, upstream)
+            if reprise.metric("reprise_streams_total", protocol="http2"):
+                break
+        equal((status_of(response), response.attempts), (0, 2))
+        # The connection that was dialled for the tunnel has carried the first attempt.
+        equal(len({request.connection for request in upstream.requests}), 2)

@@ -33,6 +33,10 @@ void judge_words(std::string_view bytes) {
   law(words != DetectedProtocol::more || bytes.size() <= 32 + 1 + longest_target + 11, "waiting is bounded");
   law(detect_by_first_bytes({bytes, true}, tunnel, longest_target) == DetectedProtocol::server_first,
       "a server that speaks decides");
+  const DetectedProtocol opened = detect_by_first_bytes({bytes, true, false, true}, tunnel, longest_target);
+  law(opened == DetectedProtocol::http2 || opened == DetectedProtocol::more ||
+          opened == DetectedProtocol::server_first,
+      "a server that opens HTTP/2 serves nothing else");
   law(words != DetectedProtocol::silence || bytes.empty(), "who has said something is not silent");
   law(words != DetectedProtocol::tls || bytes.starts_with("\x16\x03"), "tls is a handshake record");
   law(words != DetectedProtocol::http2 || bytes.starts_with("PRI * HTTP/2.0\r\n"), "http2 is its preface");

@@ -114,6 +114,31 @@ TEST(FirstBytes, G7_stream_in_which_the_server_sends_first_is_never_detected_as_
   EXPECT_EQ(detect_by_first_bytes({"GET / HTTP/1.1\r\n", true}, tunnel, 100), DetectedProtocol::server_first);
 }
 
+TEST(FirstBytes, M6_server_that_opens_http2_first_leaves_the_decision_to_the_preface) {
+  const auto after_settings = [](const std::string& bytes, bool waited) {
+    return detect_by_first_bytes({bytes, true, waited, true}, tunnel, 100);
+  };
+  EXPECT_EQ(after_settings("", false), DetectedProtocol::more);
+  EXPECT_EQ(after_settings("PRI * HTTP/2.0\r\n", false), DetectedProtocol::more);
+  EXPECT_EQ(after_settings("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", false), DetectedProtocol::http2);
+  for (const std::string other : {"GET / HTTP/1.1\r\n", "\x16\x03", "\x01"})
+    EXPECT_EQ(after_settings(other, false), DetectedProtocol::server_first) << other;
+  EXPECT_EQ(after_settings("PRI", true), DetectedProtocol::server_first);
+}
+
+TEST(FirstBytes, M6_settings_are_recognized_by_the_head_of_their_frame) {
+  const std::string settings("\0\0\x0c\x04\0\0\0\0\0", 9);
+  EXPECT_TRUE(begin_with_settings(settings));
+  EXPECT_TRUE(begin_with_settings(settings + "more"));
+  EXPECT_FALSE(begin_with_settings(settings.substr(0, 8)));
+  EXPECT_FALSE(begin_with_settings("SSH-2.0-x"));
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    std::string other = settings;
+    other[i] = static_cast<char>(other[i] + 1);
+    EXPECT_FALSE(begin_with_settings(other)) << i;
+  }
+}
+
 TEST(FirstBytes, G7_timeout_classifies_a_partial_request_as_opaque_and_an_empty_connection_as_silent) {
   EXPECT_EQ(detect_by_first_bytes({"", false, false}, tunnel, 100), DetectedProtocol::more);
   EXPECT_EQ(detect_by_first_bytes({"", false, true}, tunnel, 100), DetectedProtocol::silence);

@@ -37,7 +37,7 @@ std::unique_ptr<net::Stream> take_unused(OneAttempt& one, policy::UpstreamAddres
   const Route& route = one.out.route;
   net::Upstream& carrier = *route.carrier();
   if (carrier.tls != nullptr) return nullptr;
-  auto unused = one.worker.pool.lease(carrier, net::Freshness::unused, one.out.recent);
+  auto unused = one.worker.pool.lease_unused(carrier, one.out.recent);
   if (unused == nullptr || unused->is_denied(route.snapshot->filter)) return nullptr;
   address = unused->address();
   auto stream = unused->take_stream();

@@ -64,10 +64,13 @@ Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& r
                              client.bytes->buffer))
     co_return false;
   tunnel.words = DetectedProtocol::opaque;
-  // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first.
+  if (policy.mode == policy::Mode::off) co_return true;
+  net::Stream& upstream = response.connection.byte_stream();
+  // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first. If
+  // they are SETTINGS, only the client's bytes decide.
   const bool spoke = !response.buffer.empty();
-  if (policy.mode != policy::Mode::off && !spoke)
-    co_await sniff_stream(worker, request, tunnel, client.bytes->stream, &response.connection.byte_stream());
+  if (!spoke || http::begin_with_settings(response.buffer.view()))
+    co_await sniff_stream(worker, request, tunnel, client.bytes->stream, spoke ? nullptr : &upstream);
   co_return true;
 }
 
@@ -89,7 +92,8 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
   } else if (tunnel.carries_requests()) {
     if (tunnel.words != DetectedProtocol::tls) {
       worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
-      worker.pool.give_unused(response.connection.take_connection());
+      // A request inside cannot use a connection of which a part has been read.
+      if (response.buffer.empty()) worker.pool.give_unused(response.connection.take_connection());
     }
     delivered.served.inside = delivered.served.keep_alive = true;
   } else {

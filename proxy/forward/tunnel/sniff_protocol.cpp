@@ -1,5 +1,6 @@
 #include "proxy/forward/tunnel/sniff_protocol.hpp"
 
+#include <array>
 #include <optional>
 
 #include "proxy/forward/tunnel/first_byte_watch.hpp"
@@ -7,6 +8,15 @@
 namespace reprise::forward {
 
 using http::DetectedProtocol;
+
+namespace {
+
+bool speaks_http2(net::Stream& upstream) {
+  std::array<char, 9> head{};
+  return http::begin_with_settings({head.data(), upstream.peek(asio::buffer(head))});
+}
+
+}  // namespace
 
 Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_client, net::Stream* upstream,
                                       const http::Connect& tunnel, std::size_t longest_target,
@@ -26,6 +36,12 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
     auto [error, bytes] = co_await client.read_some(from_client.room());
     // If a request arrived together with the upstream's FIN, the request can still be served and retried.
     const bool upstream_ended = upstream_watch && upstream_watch->ended();
+    if (!arrived.upstream_sent && upstream_watch && upstream_watch->arrived()) {
+      arrived.upstream_sent = true;
+      arrived.upstream_speaks_http2 = speaks_http2(*upstream);
+      // The watch has ended the read. The client's preface may still come.
+      if (arrived.upstream_speaks_http2 && error == asio::error::operation_aborted) error = {};
+    }
     if (error && upstream_ended && client.unread() == net::Unread::bytes) {
       client.end_limit();
       std::tie(error, bytes) = co_await client.read_some(from_client.room());
@@ -33,7 +49,8 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
     if (!error && from_client.empty() && time.after_first_byte != time.before_first_byte)
       client.limit_read(time.after_first_byte);
     if (!error) from_client.commit(bytes);
-    arrived = {from_client.view(), upstream_watch && upstream_watch->arrived(), error || upstream_ended};
+    arrived.from_client = from_client.view();
+    arrived.waited_enough = error || upstream_ended;
     words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
   }
   client.end_limit();

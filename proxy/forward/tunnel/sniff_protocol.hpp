@@ -18,7 +18,8 @@ struct SniffLimits {
 /// Waits for the first bytes and returns the detected protocol; never `more`. `upstream`: null if no upstream
 /// is connected yet. If a request target is longer than `longest_target` bytes, the stream counts as opaque.
 ///
-/// Appends the client's bytes to `from_client` and reads nothing from the upstream. A FIN or RST of either
+/// If the upstream sends SETTINGS of HTTP/2 first, the wait for the client's preface goes on. Appends the
+/// client's bytes to `from_client` and reads nothing from the upstream. A FIN or RST of either
 /// side ends the wait. The tunnel detects that end again and passes it on at once (row G7). Both streams can
 /// be used afterwards.
 Task<http::DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_client,

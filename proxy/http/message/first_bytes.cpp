@@ -67,6 +67,17 @@ DetectedProtocol judge_bytes(std::string_view bytes, const Connect& tunnel, std:
 
 }  // namespace
 
+bool begin_with_settings(std::string_view bytes) {
+  constexpr std::size_t head_bytes = 9;
+  constexpr std::size_t setting_bytes = 6;
+  constexpr std::string_view settings_of_connection("\x04\0\0\0\0\0", head_bytes - 3);
+  if (bytes.size() < head_bytes || bytes.front() != '\0') return false;
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[1])) * 256U +
+                      static_cast<unsigned char>(bytes[2]);
+  return length % setting_bytes == 0 &&
+         bytes.substr(3, settings_of_connection.size()) == settings_of_connection;
+}
+
 bool fits_opening(std::string_view bytes, std::string_view opening) {
   const std::size_t known = std::min(bytes.size(), opening.size());
   return bytes.substr(0, known) == opening.substr(0, known);
@@ -74,8 +85,12 @@ bool fits_opening(std::string_view bytes, std::string_view opening) {
 
 DetectedProtocol detect_by_first_bytes(const StreamStart& start, const Connect& tunnel,
                                        std::size_t longest_target) {
-  if (start.upstream_sent) return DetectedProtocol::server_first;
+  if (start.upstream_sent && !start.upstream_speaks_http2) return DetectedProtocol::server_first;
   const DetectedProtocol words = judge_bytes(start.from_client, tunnel, longest_target);
+  if (start.upstream_sent) {
+    const bool is_open = words == DetectedProtocol::more && !start.waited_enough;
+    return is_open || words == DetectedProtocol::http2 ? words : DetectedProtocol::server_first;
+  }
   if (words != DetectedProtocol::more || !start.waited_enough) return words;
   return start.from_client.empty() ? DetectedProtocol::silence : DetectedProtocol::opaque;
 }

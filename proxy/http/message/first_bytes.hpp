@@ -11,6 +11,10 @@ namespace reprise::http {
 /// The first bytes of a client that speaks HTTP/2 (RFC 9113 3.4).
 inline constexpr std::string_view http2_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// Returns true if the bytes begin with the head of a SETTINGS frame, with which a server opens HTTP/2 (RFC 9113
+/// 3.4). It may do so before the client has sent its preface.
+bool begin_with_settings(std::string_view bytes);
+
 /// Returns true if the bytes begin with the whole opening, or are only its first part.
 bool fits_opening(std::string_view bytes, std::string_view opening);
 
@@ -20,6 +24,7 @@ struct StreamStart {
   std::string_view from_client;  ///< all bytes from the client so far
   bool upstream_sent = false;    ///< a byte of the upstream has arrived; a FIN does not count
   bool waited_enough = false;    ///< the time limit has passed, or the client has sent a FIN
+  bool upstream_speaks_http2 = false;  ///< the upstream's first bytes are SETTINGS of HTTP/2
 };
 
 enum class DetectedProtocol : std::uint8_t {
@@ -27,7 +32,7 @@ enum class DetectedProtocol : std::uint8_t {
   http,          ///< an HTTP/1.x request to the tunnel's own upstream
   http2,         ///< the HTTP/2 preface in clear text
   tls,           ///< a TLS handshake record
-  server_first,  ///< the upstream has sent the first byte
+  server_first,  ///< the upstream has sent the first byte, and the stream is not HTTP/2
   silence,       ///< neither side has sent a byte
   opaque,        ///< anything else
 };

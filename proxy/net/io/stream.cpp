@@ -221,6 +221,12 @@ void Stream::finish_sending() {
 
 Unread Stream::unread() { return link_ != nullptr ? link_->unread() : unread_of(socket_.native_handle()); }
 
+std::size_t Stream::peek(asio::mutable_buffer into) {
+  if (link_ != nullptr) return 0;
+  const ssize_t bytes = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_PEEK | MSG_DONTWAIT);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 Presence Stream::presence() {
   return link_ != nullptr ? link_->presence() : presence_of(socket_.native_handle());
 }

@@ -143,6 +143,9 @@ class Stream final : public Cancellable {
 
   /// Peeks at the bytes from the other side that were not read yet.
   Unread unread();
+  /// Copies the next bytes from the other side that were not read yet, and leaves them unread. Returns their
+  /// number: 0 if there are none, or if the connection is encrypted or framed.
+  std::size_t peek(asio::mutable_buffer);
   /// Returns why the other side ended TLS; empty if the other side has not ended it.
   TlsRefusal refusal() const { return link_ == nullptr ? TlsRefusal{} : link_->refusal(); }
   /// Returns whether the other side still sends. A FIN is detected even if bytes before it are unread.

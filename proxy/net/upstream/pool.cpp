@@ -220,14 +220,29 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     if (std::find(not_to.begin(), not_to.end(), candidate.address_) != not_to.end()) continue;
     auto connection = take(upstream, place);
     // An idle connection is usable only without FIN, error or unsolicited bytes (rows B11, F6).
-    if (connection->stream().unread() == Unread::nothing) return connection;
-    ended_after_idle(*connection, Tick::now());
+    const Unread unread = connection->stream().unread();
+    if (unread == Unread::nothing) return connection;
+    // Bytes on a connection that has carried no request may be the SETTINGS of HTTP/2.
+    if (unread == Unread::closed || connection->reused_) ended_after_idle(*connection, Tick::now());
     break;
   }
   // Closes the oldest idle connection, because the connection that is dialled now will become idle too.
   // Otherwise idle connections would pile up while only non-idempotent requests arrive, because these never
   // use an older connection.
   if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
+  return nullptr;
+}
+
+std::unique_ptr<UpstreamConnection> Pool::lease_unused(Upstream& upstream, const RecentConnections& recent) {
+  const auto& idle = upstream.idle;
+  for (std::size_t place = idle.size(); place-- > 0;) {
+    const UpstreamConnection& candidate = *idle[place];
+    if (Tick::now() - candidate.idle_since_ > recent_limit) break;
+    if (candidate.reused_ || std::find(recent.begin(), recent.end(), candidate.number_) != recent.end())
+      continue;
+    auto connection = take(upstream, place);
+    if (connection->stream().unread() != Unread::closed) return connection;
+  }
   return nullptr;
 }
 
