@@ -220,6 +220,9 @@ def test_M80_request_that_is_rejected_is_a_failed_call():
     with Http2Upstream() as upstream, calling(upstream, limits={"request_body": "10B"}) as (client, _):
         response = call(client, b"far too long", fields=[("content-length", "17")])
         equal((response.status, status_of(response), response.reason), (200, 8, "content_too_large"))
+    with Http2Upstream() as upstream, calling(upstream, limits={"header": "4KiB"}) as (client, _):
+        response = call(client, b"id", fields=[("x-large", "a" * 5000)])
+        equal((response.status, status_of(response), response.reason), (200, 8, "header_too_large"))
 
 
 def test_M81_M82_messages_of_a_stream_are_sent_again_in_order_and_then_go_on():

@@ -250,7 +250,7 @@ std::string_view write_rejection(Worker& worker, Request& request, http::Rejecti
   log_rejection(worker, request, reply, cause);
   Responses& responses = request.responses;
   append_reason(reply.reason, responses.own_fields);
-  if (http::is_grpc_call(request.in.head)) {
+  if (request.in.view.is_call || http::is_grpc_call(request.in.head)) {
     http::write_call_failure(reply, http::status_of_failure(reply.status, false), worker.date(),
                              responses.own_fields, responses.head);
     return responses.head;

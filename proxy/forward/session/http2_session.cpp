@@ -61,7 +61,10 @@ class Http2Session::ServedStream {
 };
 
 Task<void> Http2Session::ServedStream::serve(Request& request) {
-  if (const auto too_large = end_.too_large()) co_return co_await refuse(request, *too_large);
+  if (const auto too_large = end_.too_large()) {
+    request.in.view.is_call = end_.is_call();
+    co_return co_await refuse(request, *too_large);
+  }
   head_ = end_.take_head();
   never_indexed_ = end_.never_indexed();
   http::RequestHead& head = request.in.head;

@@ -131,6 +131,7 @@ void ClientWire::begin_stream(StreamId id, std::optional<Rejection> too_large) {
   begun_.push_back(id);
   begun.has_head = begun.has_final_head = true;
   begun.message.too_large = too_large;
+  begun.message.is_call = too_large && block_.begins_call();
   if (too_large) return;
   begun.message.heads = block_.text();
   begun.message.never_indexed = block_.never_indexed();

@@ -4,7 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "proxy/http/grpc/call.hpp"
 #include "proxy/http/http1/start_line.hpp"
+#include "proxy/http/http2/field_lines.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/origin.hpp"
 #include "proxy/http/message/target.hpp"
@@ -83,6 +85,14 @@ void RequestText::add(std::string_view name, std::string_view value, bool never_
 void RequestText::refuse(std::string_view name, std::string_view value) {
   add(name, value);
   check_.reject(Rejection::bad_field_value);
+}
+
+bool RequestText::begins_call() const {
+  for (std::string_view left = lines_; line_.method == "POST" && !left.empty();) {
+    std::string_view line = take_until(left, "\r\n");
+    if (take_until(line, ": ") == "content-type") return is_grpc_type(line);
+  }
+  return false;
 }
 
 void RequestText::list_never_indexed(std::string_view name) {

@@ -57,6 +57,9 @@ class RequestText {
   /// Pass it to write_request_fields.
   const std::string& never_indexed() const { return never_indexed_; }
 
+  /// Returns true if the fields that were added so far are those of a gRPC call.
+  bool begins_call() const;
+
  private:
   /// The pseudo-fields of the block.
   struct Line {

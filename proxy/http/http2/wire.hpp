@@ -46,6 +46,7 @@ struct Http2Message {
   std::string body;                     ///< bytes of the body
   std::string trailers;                 ///< trailer lines, each with its CRLF
   std::string never_indexed;            ///< names of the fields that arrived as never-indexed, as a list
+  bool is_call = false;                 ///< `too_large` is set, and the request is a gRPC call
   std::optional<Rejection> too_large;   ///< why a request's head is too large; `heads` is then empty
   bool ended = false;                   ///< the message is complete: END_STREAM, and all of Content-Length
   std::optional<Http2Failure> failure;  ///< set at most once, and never after `ended`

@@ -23,6 +23,8 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   std::string take_head();
   /// Returns the names of the fields that arrived as never-indexed, see RequestHead.
   const std::string& never_indexed() const { return message().never_indexed; }
+  /// Returns true if the request with the too large head is a gRPC call.
+  bool is_call() const { return message().is_call; }
   /// Returns why the head is too large; nothing if it is not.
   std::optional<http::Rejection> too_large() const { return message().too_large; }
 
