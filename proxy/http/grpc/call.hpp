@@ -22,5 +22,4 @@ struct CallPath {
 /// and neither is empty. `path`: without the query.
 std::optional<CallPath> call_path(std::string_view path);
 
-
 }  // namespace reprise::http
