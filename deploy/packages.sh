@@ -55,7 +55,7 @@ client_packages=(
   "libwww-perl: perl -MLWP -e 1" "liblwp-protocol-https-perl: perl -MLWP::Protocol::https -e 1" "ruby: command -v ruby"
   "php-cli: command -v php" "proxychains4: command -v proxychains4" "nodejs: command -v node" "npm: command -v npm"
   "node-undici: test -e /usr/share/nodejs/undici" "node-ws: test -e /usr/share/nodejs/ws" "golang-go: command -v go"
-  "default-jdk-headless: command -v javac"
+  "default-jdk-headless: command -v javac" "maven: command -v mvn"
 )
 
 as_root() {

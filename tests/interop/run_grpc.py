@@ -4,7 +4,8 @@
     python3 tests/interop/run_grpc.py [--bin build/release/reprise] [--only PATTERN] [--pings SECONDS]
 
 Each client makes calls of all four kinds to a server that fails two of three attempts, and no error may be visible. Then it
-tests a deadline, a cancel, binary metadata in both directions and messages of 4 MiB. With --pings, it also keeps a call open
+tests a deadline, a cancel, binary metadata in both directions and messages of 4 MiB. grpc-go also sends 20,000 messages, each
+after the response to the previous one, because it pings whenever a message arrives. With --pings, it also keeps a call open
 for so long, with a ping every 10 s. The libraries come from their registries; a client that cannot be built is skipped."""
 import argparse
 import contextlib
@@ -73,8 +74,9 @@ class Stage:
     def run(self, command, **environment):
         return subprocess.run(command, env=clean(**environment), cwd=self.folder, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
 
-    def play(self, client, way, checks):
+    def play(self, client, way, names, *seconds):
         """Runs a client in this way. Returns its exit code, its output and its error output."""
+        checks = (names + (",dialog" if client == "grpc-go" else ""), *seconds)
         proxy_host, proxy_port = self.reprise.forward
         if way == "gateway":
             done = self.run(self.command(client, "%s:%d" % self.reprise.gateway, "plain", *checks))
@@ -93,10 +95,10 @@ class Stage:
 
 
 def play(stage, client, way, checks):
-    code, said, complaints = stage.play(client, way, checks)
+    code, said, complaints = stage.play(client, way, *checks)
     equal((code, said[-3:]), (0, "ok\n"), complaints[-1500:])
     if way == "exec --intercept":
-        assert re.search(r"reprise: (2[0-9]|[3-9][0-9]) requests, 20 retried, 20 recovered", complaints), complaints[-500:]
+        assert re.search(r"reprise: [0-9]+ requests, 20 retried, 20 recovered", complaints), complaints[-500:]
 
 
 def play_and_report(name, case, suite):
