@@ -22,11 +22,11 @@ build_packages=(
   ca-certificates curl
 )
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
-# python3-hpack, nghttp2 and nginx: HTTP/2 upstreams, and clients that test them.
+# python3-hpack, nghttp2 and nginx: HTTP/2 upstreams, and clients that test them. python3-grpcio: a gRPC client and server.
 # shellcheck disable=SC2034
 test_packages=(
   libgtest-dev clang clang-format clang-tidy "libclang-rt-$llvm-dev" "llvm-$llvm" python3 python3-yaml iproute2 nftables iptables openssl wget
-  python3-hpack nghttp2-client nghttp2-server nginx-light
+  python3-hpack python3-grpcio nghttp2-client nghttp2-server nginx-light
 )
 # For the Debian package, the image and what hardening-check reads.
 # shellcheck disable=SC2034
@@ -55,7 +55,7 @@ client_packages=(
   "libwww-perl: perl -MLWP -e 1" "liblwp-protocol-https-perl: perl -MLWP::Protocol::https -e 1" "ruby: command -v ruby"
   "php-cli: command -v php" "proxychains4: command -v proxychains4" "nodejs: command -v node" "npm: command -v npm"
   "node-undici: test -e /usr/share/nodejs/undici" "node-ws: test -e /usr/share/nodejs/ws" "golang-go: command -v go"
-  "default-jdk-headless: command -v javac"
+  "default-jdk-headless: command -v javac" "maven: command -v mvn"
 )
 
 as_root() {

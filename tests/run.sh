@@ -173,7 +173,11 @@ group_e2e_release() { builds release reprise && e2e release --seed fresh --fault
 
 group_browser() { builds release reprise && suite "browser" python3 tests/browser/run.py --bin build/release/reprise; }
 
-group_interop() { builds release reprise && suite "interop" python3 tests/interop/run.py --bin build/release/reprise; }
+group_interop() {
+  builds release reprise || return
+  suite "interop" python3 tests/interop/run.py --bin build/release/reprise
+  suite "interop gRPC" python3 tests/interop/run_grpc.py --bin build/release/reprise
+}
 
 group_package() { builds release reprise && suite "package" python3 tests/package/run.py --bin build/release/reprise; }
 

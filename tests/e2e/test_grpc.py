@@ -1,5 +1,6 @@
 """Tests rows M24 and M72 to M91 of docs/requirements/http2.md: gRPC calls, which outcomes are retried, and what the client gets."""
 import base64
+import socket
 
 import http2_frames as h2
 from grpc_calls import (DEADLINE_EXCEEDED, METHOD, NOT_FOUND, OK, REPEATABLE, UNAVAILABLE, UNKNOWN, answer, begin, begins, call, calling, ends,
@@ -309,3 +310,22 @@ def test_M74_flaky_upstream_is_invisible_to_calls_that_may_be_repeated():
     with scripted(in_turns(trailers_only(UNAVAILABLE), resets(h2.CANCEL), answer(b"item"))) as upstream, calling(upstream, merge(REPEATABLE, {"budget": "off"})) as (client, _):
         for _ in range(20):
             expect(call(client, b"id"), OK, 3)
+
+
+def test_M93_client_that_pings_whenever_a_message_arrives_is_served():
+    messages = 2500  # more than the pings that a client may send without a message
+    def echoes(link, request):
+        if not request.pieces[1:]:
+            begins(link, request)
+        link.data(request.stream, request.pieces[-1])
+    with Http2Upstream(at_head={METHOD: hangs}) as upstream, calling(upstream) as (client, reprise):
+        upstream.take_data = echoes
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream = begin(client)
+        for number in range(messages):
+            client.send(h2.data_frame(stream, message(b"m")) + h2.frame(h2.PING, 0, 0, b"12345678"))
+            client.until(lambda: client.responses[stream].size >= (number + 1) * len(message(b"m")))  # pylint: disable=cell-var-from-loop
+        ends(upstream.links[0], upstream.heads[0])
+        client.data(stream, end=True)
+        expect(client.response(stream), OK, 1)
+        equal(reprise.metric("reprise_http2_floods_total"), 0)

@@ -362,6 +362,19 @@ TEST_F(ClientWireTest, M93_window_updates_of_a_long_download_are_not_a_flood) {
   EXPECT_FALSE(wire.failure());
 }
 
+TEST_F(ClientWireTest, M93_ping_after_each_message_of_a_call_is_not_a_flood) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+  for (int i = 0; i < 5000; ++i) {
+    if (wire.taken(1)) wire.send(1, "message");
+    flush();
+    receive(frame(FrameType::ping, 0, 0, "12345678") + window_update(1, 7) + window_update(0, 7));
+    flush();
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
 TEST_F(ClientWireTest, M99_stream_above_the_limit_is_refused_and_the_connection_goes_on) {
   receive(frame(FrameType::settings, ack, 0, ""));
   receive(headers(1, get_fields, end_stream) + headers(3, get_fields, end_stream) +

@@ -158,9 +158,10 @@ void ClientWire::take_frame(const FrameHead& frame) {
     case NGHTTP2_PRIORITY:
       if (frame.stream == 0 || frame.depends_on == frame.stream) violate(Http2Code::protocol_error);
       break;
+    case NGHTTP2_PING:
     case NGHTTP2_WINDOW_UPDATE:
-      if (window_updates_ == 0) break;
-      --window_updates_;
+      if (free_frames_ == 0) break;
+      --free_frames_;
       return;
     default: break;
   }
