@@ -11,8 +11,8 @@ namespace reprise::http {
 /// The first bytes of a client that speaks HTTP/2 (RFC 9113 3.4).
 inline constexpr std::string_view http2_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Returns true if the bytes begin with the head of a SETTINGS frame, with which a server opens HTTP/2 (RFC 9113
-/// 3.4). It may do so before the client has sent its preface.
+/// Returns true if the bytes begin with the head of a SETTINGS frame, with which a server opens HTTP/2 (RFC
+/// 9113 3.4). It may do so before the client has sent its preface.
 bool begin_with_settings(std::string_view bytes);
 
 /// Returns true if the bytes begin with the whole opening, or are only its first part.
@@ -21,9 +21,9 @@ bool fits_opening(std::string_view bytes, std::string_view opening);
 /// The start of a byte stream: after CONNECT, through SOCKS, or redirected by the kernel. Holds the bytes and
 /// events so far.
 struct StreamStart {
-  std::string_view from_client;  ///< all bytes from the client so far
-  bool upstream_sent = false;    ///< a byte of the upstream has arrived; a FIN does not count
-  bool waited_enough = false;    ///< the time limit has passed, or the client has sent a FIN
+  std::string_view from_client;        ///< all bytes from the client so far
+  bool upstream_sent = false;          ///< a byte of the upstream has arrived; a FIN does not count
+  bool waited_enough = false;          ///< the time limit has passed, or the client has sent a FIN
   bool upstream_speaks_http2 = false;  ///< the upstream's first bytes are SETTINGS of HTTP/2
 };
 

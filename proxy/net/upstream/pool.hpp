@@ -205,8 +205,8 @@ class Pool {
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
       Upstream&, Freshness, const RecentConnections& recent = {},
       std::span<const policy::UpstreamAddress> not_to = {});
-  /// Lends the connection that was dialled last and has carried no request. The upstream may have sent bytes on
-  /// it, as it does to open HTTP/2. Returns null if there is none.
+  /// Lends the connection that was dialled last and has carried no request. The upstream may have sent bytes
+  /// on it, as it does to open HTTP/2. Returns null if there is none.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease_unused(Upstream&, const RecentConnections& recent);
   /// Reports that a reused connection has ended without a response: the upstream had closed the connection at
   /// `end` or earlier. Closes all connections that are stale according to this observation.
