@@ -10,7 +10,7 @@ from harness import LOOPBACK, PATIENCE, Reprise, equal, eventually
 from http2_client import Http2Client
 from reader import reset
 from test_http2_client_intercept import http2_inside
-from test_http2_clients import rejected, reprise_for
+from test_http2_clients import inside_connect, inside_socks, rejected, reprise_for
 from test_intercept import HOST, Intercepting
 from tls import TlsUpstream
 from upstream import Say, Upstream
@@ -104,6 +104,15 @@ def test_M12_websocket_inside_intercepted_tls():
         equal(upstream.requests[0].field("Host"), f"{HOST}:{upstream.port}")
         equal(client.response(begun(client, authority="other.test")).status, 421)
         equal(upstream.count("/socket"), 1)
+
+
+def test_M12_websocket_over_http2_inside_connect_and_socks():
+    for inside in (inside_connect, inside_socks):
+        with Upstream({"/socket": [503, echoes]}) as upstream, reprise_for(upstream) as reprise, inside(reprise, upstream) as client:
+            stream = opened(client)
+            equal(client.responses[stream].attempts, 2)
+            echo(client, stream)
+            equal(client.ask().status, 200)
 
 
 def test_M12_one_megabyte_goes_both_ways():

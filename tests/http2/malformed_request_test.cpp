@@ -174,6 +174,8 @@ TEST(MalformedRequest, M12_extended_connect_has_every_pseudo_field_once_and_no_l
   for (const char* const length : {"0", "5"})
     expect_rejected(extended + FieldList{{"content-length", length}}, Rejection::connect_with_body,
                     {.end_stream = false});
+  for (const char* const protocol : {"", "web socket", "websocket\r\nx: y", "websocket, other"})
+    expect_rejected(changed(extended, ":protocol", protocol), Rejection::bad_request_line);
   expect_rejected(changed(extended, ":path", "*"), Rejection::bad_target);
   expect_rejected(changed(extended, ":path", "/ HTTP/1.1\r\nx: y"), Rejection::bad_target);
   expect_rejected(changed(extended, ":scheme", "ws"), Rejection::bad_scheme);

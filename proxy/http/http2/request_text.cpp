@@ -125,7 +125,7 @@ Refusal RequestText::store_pseudo(std::string_view name, std::string_view value)
 }
 
 Refusal RequestText::store_protocol(std::string_view value) {
-  if (line_.is_extended()) return Rejection::bad_request_line;
+  if (line_.is_extended() || !ascii::is_token(value)) return Rejection::bad_request_line;
   line_.protocol = ascii::same(value, "websocket") ? ConnectProtocol::websocket : ConnectProtocol::other;
   return std::nullopt;
 }

@@ -32,6 +32,7 @@ Task<ErrorCode> Http2ClientStream::send_interim(std::string_view head, Duration 
 }
 
 void Http2ClientStream::add_interim(std::string_view head) {
+  if (sending_error()) return;
   http::write_response_fields(head, fields_);
   connection_->wire_.send_interim(id(), fields_);
   flush();

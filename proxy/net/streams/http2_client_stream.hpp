@@ -33,7 +33,7 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   /// Ends the stream. Resets it with `code` unless both messages are complete.
   void reset(http::Http2Code code) { forget(code); }
   using Http2Stream::end_send_wait;
-  /// Queues an interim head.
+  /// Queues an interim head. Does nothing if no more can be sent.
   void add_interim(std::string_view head);
   /// Sends everything that was added. Fails if the client has not taken it by then.
   Task<ErrorCode> send_rest_until(Instant due) { return wait_until_sent(policy::no_limit, due); }
