@@ -55,7 +55,7 @@ THIRD = {
     "http1": r"boost/(beast/(http|core)/(?!.*stream).*\.hpp|beast/(http|core/string|version)\.hpp|json(/.*)?\.hpp|json/src\.hpp"
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
     "grpc": r"openssl/evp\.h",
-    "http2": r"nghttp2/nghttp2\.h",
+    "http2": r"nghttp2/nghttp2\.h|openssl/evp\.h",  # SHA-1 and base64 of the keys of WebSockets
     "retry_hints": None,
     "body_rules": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "yaml": r"yaml-cpp/.*\.h|fcntl\.h|unistd\.h|sys/stat\.h",

@@ -266,17 +266,6 @@ def test_M65_reset_tunnel_ends_the_request_inside_its_intercepted_tls():
         eventually(lambda: [line for line in reprise.log() if line.get("ending") == "client_gone" and line.get("path") == "/x"], "the request has ended")
 
 
-def test_M12_extended_connect_is_not_offered():
-    with Http2Upstream({"/x": [hangs]}) as upstream, reprise_for(upstream) as reprise, Http2Client(reprise.gateway) as client:
-        client.until(lambda: client.settings_seen == 1)
-        assert 8 not in client.peer_settings, client.peer_settings
-        stream, head = client.frames_of([(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "http"), (":path", "/x"),
-                                         (":authority", client.authority)], end=False)
-        client.send(head)
-        equal(client.response(stream).reset, h2.PROTOCOL_ERROR)
-        equal(upstream.heads, [])
-
-
 def test_N6_tunnel_of_an_http2_client_is_not_closed_to_make_room():
     with Upstream() as upstream, Reprise(threads=1, limits={"connections": 2}) as reprise, Http2Client(reprise.forward) as client:
         stream = opened(client, upstream.port)

@@ -43,7 +43,9 @@ class Judge {
     make(&made, set, &opinion_);
     nghttp2_session_callbacks_del(set);
     session_.reset(made);
-    nghttp2_submit_settings(made, NGHTTP2_FLAG_NONE, nullptr, 0);
+    const nghttp2_settings_entry extended_connect{NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1};
+    const bool is_server = make == nghttp2_session_server_new;
+    nghttp2_submit_settings(made, NGHTTP2_FLAG_NONE, &extended_connect, is_server ? 1 : 0);
   }
 
   nghttp2_session* session() const { return session_.get(); }

@@ -4,6 +4,7 @@
 #include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/http2/request_fields.hpp"
 #include "proxy/http/http2/request_text.hpp"
+#include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/intake.hpp"
 #include "tests/fuzz/http2_blocks.hpp"
 #include "tests/fuzz/input.hpp"
@@ -28,6 +29,20 @@ std::string value_of(const FieldList& fields, std::string_view name) {
   return {};
 }
 
+bool is_extended(const FieldList& fields) {
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const auto& field) { return field.first == ":protocol"; });
+}
+
+bool asks_websocket(const FieldList& fields) {
+  return is_extended(fields) && ascii::same(value_of(fields, ":protocol"), "websocket");
+}
+
+/// Returns the method that the HTTP/1 text must have.
+std::string expected_method(const FieldList& fields) {
+  return is_extended(fields) ? "GET" : value_of(fields, ":method");
+}
+
 /// Returns the fields that the HTTP/1 text must have, in a simpler way than the proxy.
 FieldList expected_fields(const FieldList& fields, bool end_stream) {
   const std::string method = value_of(fields, ":method");
@@ -35,10 +50,15 @@ FieldList expected_fields(const FieldList& fields, bool end_stream) {
   FieldList expected = {{"Host", authority.empty() ? value_of(fields, "host") : authority}};
   std::string* cookie = nullptr;
   bool has_length = false;
-  expected.reserve(fields.size() + 2);  // keeps `cookie` valid
+  expected.reserve(fields.size() + 4);  // keeps `cookie` valid
+  if (asks_websocket(fields)) {
+    expected.emplace_back("Connection", "Upgrade, close");
+    expected.emplace_back("Upgrade", "websocket");
+  }
   for (const auto& [name, value] : fields) {
     has_length = has_length || name == "content-length";
     if (name.starts_with(':') || name == "host") continue;
+    if (name == "sec-websocket-key" && is_extended(fields)) continue;
     if (name == "cookie" && cookie != nullptr) {
       if (!cookie->empty() && !value.empty()) *cookie += "; ";
       *cookie += value;
@@ -80,7 +100,8 @@ void check_way_through(const RequestHead& head, const FieldList& fields, TargetF
     law(block.fields[place].name == name && block.fields[place].value == value_of(fields, name),
         "another pseudo-field is sent");
   };
-  law_of(0, ":method");
+  law(block.fields[0].name == ":method" && block.fields[0].value == expected_method(fields),
+      "another method is sent");
   law_of(3, ":path");
   law(block.fields[2].value == head.fields[0].value, "another authority is sent");
 }
@@ -93,14 +114,14 @@ void check_text(const std::string& text, const FieldList& fields, TargetForm for
     return;  // row C2
   law(parsed == Parsed{Progress::complete}, "no HTTP/1 head");
   law(head.bytes == text.size() && head.skipped == 0, "more than one head");
-  law(head.method == value_of(fields, ":method"), "another method");
+  law(head.method == expected_method(fields), "another method");
   const FieldList expected = expected_fields(fields, end_stream);
   law(head.target == expected_target(fields, expected, form), "another target");
   law(head.fields.size() == expected.size(), "another number of fields");
   for (std::size_t i = 0; i < expected.size(); ++i)
     law(head.fields[i].name == expected[i].first && head.fields[i].value == expected[i].second,
         "another field");
-  law(head.keep_alive(), "the text ends a connection");
+  law(head.keep_alive() != asks_websocket(fields), "another end of the connection");
   check_way_through(head, fields, form);
 }
 
@@ -108,6 +129,7 @@ void check_text(const std::string& text, const FieldList& fields, TargetForm for
 bool is_stricter(Rejection cause) {
   switch (cause) {
     case Rejection::lookalike_framing_field:
+    case Rejection::connect_with_body:
     case Rejection::too_many_fields:
     case Rejection::header_too_large:
     case Rejection::target_too_long:
@@ -137,7 +159,9 @@ void check(std::string_view text) {
   const bool accepted_there = opinion_of_library(fields, end_stream).accepted();
   if (rejection) {
     law(block.text().empty(), "a rejected request has a text");
-    law(!accepted_there || is_stricter(*rejection), "the proxy rejects what libnghttp2 accepts");
+    const bool names_no_protocol = is_extended(fields) && !ascii::is_token(value_of(fields, ":protocol"));
+    law(!accepted_there || is_stricter(*rejection) || names_no_protocol,
+        "the proxy rejects what libnghttp2 accepts");
     return;
   }
   law(accepted_there, "libnghttp2 rejects what the proxy accepts");

@@ -63,6 +63,43 @@ TEST_F(ClientWireTest, M99_settings_announce_the_limit_of_streams) {
   EXPECT_EQ(frames[0].payload.substr(0, 6), big_endian(3, 2) + big_endian(2, 4));
 }
 
+const FieldList websocket_fields = {{":method", "CONNECT"},
+                                    {":protocol", "websocket"},
+                                    {":scheme", "http"},
+                                    {":authority", "a.test"},
+                                    {":path", "/x"}};
+
+TEST_F(ClientWireTest, M12_settings_offer_extended_connect) {
+  const std::vector<Frame> frames = flush(FrameType::settings);
+  ASSERT_FALSE(frames.empty());
+  bool offered = false;
+  for (std::size_t at = 0; at < frames[0].payload.size(); at += 6)
+    offered = offered || frames[0].payload.substr(at, 6) == big_endian(8, 2) + big_endian(1, 4);
+  EXPECT_TRUE(offered);
+}
+
+TEST_F(ClientWireTest, M12_extended_connect_begins_with_its_protocol) {
+  FieldList other = websocket_fields;
+  other[1].second = "connect-udp";
+  receive(headers(1, websocket_fields) + data(1, "early") + headers(3, other));
+  EXPECT_EQ(wire.take_begun(), (std::vector<StreamId>{1, 3}));
+  EXPECT_EQ(wire.connect_protocol(1), ConnectProtocol::websocket);
+  EXPECT_EQ(wire.connect_protocol(3), ConnectProtocol::other);
+  EXPECT_FALSE(wire.is_connect(1));
+  EXPECT_EQ(wire.message(1).heads,
+            "GET /x HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n");
+  EXPECT_EQ(wire.take_body(1), "early");
+}
+
+TEST_F(ClientWireTest, M51_protocol_without_connect_is_malformed) {
+  FieldList fields = websocket_fields;
+  fields[0].second = "GET";
+  receive(headers(1, fields));
+  EXPECT_TRUE(wire.take_begun().empty());
+  EXPECT_EQ(wire.take_malformed().size(), 1U);
+  EXPECT_EQ(flush(FrameType::rst_stream).size(), 1U);
+}
+
 TEST_F(ClientWireTest, request_without_a_body_begins_with_its_head) {
   receive(headers(1, get_fields, end_stream));
   EXPECT_EQ(wire.take_begun(), std::vector<StreamId>{1});

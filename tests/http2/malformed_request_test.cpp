@@ -158,9 +158,29 @@ TEST(MalformedRequest, M51_connect_has_an_authority_and_no_other_target) {
   expect_rejected(connect + FieldList{{":path", "/"}}, Rejection::bad_request_line);
   expect_rejected(changed(":method", "CONNECT"), Rejection::bad_request_line);
   expect_rejected({{":method", "CONNECT"}, {"host", "a.test:443"}}, Rejection::bad_request_line);
-  // Extended CONNECT (RFC 8441) needs a setting that is not sent.
-  expect_rejected(changed(":method", "CONNECT") + FieldList{{":protocol", "websocket"}},
-                  Rejection::bad_request_line);
+}
+
+TEST(MalformedRequest, M12_extended_connect_has_every_pseudo_field_once_and_no_length) {
+  const FieldList extended = FieldList{{":protocol", "websocket"}} + changed(":method", "CONNECT");
+  EXPECT_FALSE(translate(extended).rejection);
+  for (std::size_t missing = 1; missing < extended.size(); ++missing) {
+    FieldList fields = extended;
+    fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(missing));
+    fields.emplace_back("host", "a.test");
+    expect_rejected(fields, Rejection::bad_request_line);
+  }
+  for (const auto& field : extended)
+    expect_rejected(extended + FieldList{field}, Rejection::bad_request_line);
+  for (const char* const length : {"0", "5"})
+    expect_rejected(extended + FieldList{{"content-length", length}}, Rejection::connect_with_body,
+                    {.end_stream = false});
+  for (const char* const protocol : {"", "web socket", "websocket\r\nx: y", "websocket, other"})
+    expect_rejected(changed(extended, ":protocol", protocol), Rejection::bad_request_line);
+  expect_rejected(changed(extended, ":path", "*"), Rejection::bad_target);
+  expect_rejected(changed(extended, ":path", "/ HTTP/1.1\r\nx: y"), Rejection::bad_target);
+  expect_rejected(changed(extended, ":scheme", "ws"), Rejection::bad_scheme);
+  expect_rejected(extended + FieldList{{"upgrade", "websocket"}}, Rejection::bad_field_name);
+  expect_rejected({{":protocol", "websocket"}}, Rejection::bad_request_line);
 }
 
 TEST(MalformedRequest, M52_length_of_a_body_that_does_not_follow_is_rejected) {

@@ -76,6 +76,38 @@ TEST(RequestText, connect_has_its_authority_as_target_and_no_framing) {
   }
 }
 
+TEST(RequestText, M12_extended_connect_is_an_upgrade_request_without_a_body) {
+  const FieldList pseudo = {{":method", "CONNECT"},
+                            {":protocol", "WebSocket"},
+                            {":scheme", "https"},
+                            {":authority", "a.test"},
+                            {":path", "/chat?a=1"}};
+  const FieldList fields = pseudo + FieldList{{"sec-websocket-version", "13"},
+                                              {"sec-websocket-key", "of the client"},
+                                              {"cookie", "a=1"},
+                                              {"origin", "https://b.test"},
+                                              {"cookie", "b=2"}};
+  const std::string rest =
+      " HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n"
+      "sec-websocket-version: 13\r\ncookie: a=1; b=2\r\norigin: https://b.test\r\n\r\n";
+  for (const bool end_stream : {false, true}) {
+    EXPECT_EQ(text_of(fields, {.end_stream = end_stream}), "GET /chat?a=1" + rest);
+    EXPECT_EQ(text_of(fields, {.form = TargetForm::absolute, .end_stream = end_stream}),
+              "GET https://a.test/chat?a=1" + rest);
+  }
+  const HeadOfText read(text_of(fields));
+  ASSERT_TRUE(read.accepted);
+  EXPECT_TRUE(asks_upgrade(read.head, ToH2c::dropped));
+  EXPECT_FALSE(read.head.keep_alive());
+}
+
+TEST(RequestText, M12_lines_of_the_upgrade_count_towards_the_fields) {
+  const FieldList fields = FieldList{{":protocol", "websocket"}, {":method", "CONNECT"}, {":scheme", "http"},
+                                     {":authority", "a.test"},   {":path", "/"},         {"x", "1"}};
+  EXPECT_FALSE(translate(fields, {.limits = {.fields = 5}}).rejection);
+  EXPECT_EQ(translate(fields, {.limits = {.fields = 4}}).rejection, Rejection::too_many_fields);
+}
+
 TEST(RequestText, M46_cookies_are_joined_in_the_place_of_the_first_one) {
   EXPECT_EQ(text_of(head_of("GET") + FieldList{{"a", "1"},
                                                {"cookie", "x=1"},

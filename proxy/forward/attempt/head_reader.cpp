@@ -5,6 +5,7 @@
 #include "proxy/forward/attempt/http2_lease.hpp"
 #include "proxy/http/http1/codings.hpp"
 #include "proxy/http/http1/parse.hpp"
+#include "proxy/http/http2/websocket.hpp"
 #include "proxy/http/retry_hints/hint.hpp"
 #include "proxy/net/ends/read_head.hpp"
 #include "proxy/net/io/failure.hpp"
@@ -124,6 +125,12 @@ HeadReader::Taken HeadReader::take_head() {
                 : head.status < 200 && !interims_.admit(head.bytes);
   if (out_of_order) {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
+    return Taken::outcome;
+  }
+  if (const std::string_view why = http::websocket_fault(out_.in.head, head); !why.empty()) {
+    Failed failed{Stage::head, Cause::malformed_response};
+    failed.why = why;
+    outcome_ = failed;
     return Taken::outcome;
   }
   if (head.status < 200 && !switching) {

@@ -10,7 +10,8 @@ Client::Client(Worker& thread, const ClientConnection& connection)
       role(connection.role),
       ends(connection.ends),
       non_repeatable_upstream(connection.non_repeatable_upstream),
-      had_request(connection.had_request) {}
+      had_request(connection.had_request),
+      is_websocket(connection.is_websocket) {}
 
 std::unique_ptr<Request> Client::begin_request() {
   auto request = worker.lend_request();

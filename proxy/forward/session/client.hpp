@@ -31,7 +31,8 @@ class Client {
   std::shared_ptr<const ListenerRole> role;  ///< settings that apply to the current request
   const ConnectionEnds ends;
   const net::Upstream* non_repeatable_upstream;
-  bool had_request;  ///< the connection has carried a request before the current one
+  bool had_request;         ///< the connection has carried a request before the current one
+  const bool is_websocket;  ///< see ClientConnection
 
  protected:
   ~Client() = default;

@@ -59,7 +59,8 @@ struct ClientConnection {
   ClientPlace place;
   /// Upstream or parent that received this client's last non-repeatable request.
   const net::Upstream* non_repeatable_upstream = nullptr;
-  bool had_request = false;  ///< the connection has carried a request before
+  bool had_request = false;   ///< the connection has carried a request before
+  bool is_websocket = false;  ///< the connection is a stream of HTTP/2 that asks for a WebSocket (row M12)
 };
 
 }  // namespace reprise::forward

@@ -73,6 +73,8 @@ Task<void> Http2Session::ServedStream::serve(Request& request) {
   head.over_http2 = true;
   head.never_indexed = never_indexed_;
   if (const auto* cause = std::get_if<Rejection>(&parsed)) co_return co_await refuse(request, *cause);
+  if (end_.connect_protocol() != http::ConnectProtocol::none)
+    co_return co_await refuse(request, Rejection::connect_protocol);
   const Plan planned = plan(session_, session_.inside(), end_, request);
   if (const auto* const refused = std::get_if<Rejection>(&planned)) {
     co_await refuse(request, *refused);
@@ -235,16 +237,22 @@ void Http2Session::serve(http::StreamId id) {
 }
 
 Task<void> Http2Session::serve_connect(http::StreamId id) {
+  const bool is_websocket = connection_->state().connect_protocol(id) == http::ConnectProtocol::websocket;
   ClientConnection stream{.carrier = std::make_unique<net::Http2ClientLink>(connection_, id),
                           .listener = listener,
                           .role = role,
                           .ends = ends,
-                          .place = {}};
-  co_await run_session(worker, std::move(stream));
+                          .place = {},
+                          .is_websocket = is_websocket};
+  std::optional<InsideStream> inside = inside_;
+  if (inside) inside->http2 = false;
+  co_await run_session(worker, std::move(stream), std::move(inside));
 }
 
 Task<void> Http2Session::serve_stream(Http2Session& session, http::StreamId id) {
-  if (!session.inside_ && session.connection_->state().is_connect(id)) {
+  const http::ClientWire& state = session.connection_->state();
+  const bool is_websocket = state.connect_protocol(id) == http::ConnectProtocol::websocket;
+  if (is_websocket || (!session.inside_ && state.is_connect(id))) {
     co_await session.serve_connect(id);
   } else {
     auto request = session.begin_request();

@@ -40,7 +40,7 @@ class Http2Session final : public Client,
   void changed() override { changes_.cancel(); }
   /// Serves one stream, and counts it in `serving_`.
   static Task<void> serve_stream(Http2Session&, http::StreamId);
-  /// Serves a CONNECT as a connection of its own (row M11).
+  /// Serves a CONNECT, or a request for a WebSocket, as a connection of its own (rows M11 and M12).
   Task<void> serve_connect(http::StreamId);
   /// Counts what has arrived: malformed requests, and frames with an error code.
   void count_events();

@@ -29,7 +29,8 @@ bool may_be_http2(std::string_view bytes) { return http::fits_opening(bytes, htt
 }  // namespace
 
 Task<Session::Ending> Session::run() {
-  if (client_.role->mode().streams() != nullptr && !co_await begin_stream()) co_return Ending::over;
+  const bool begins_stream = client_.role->mode().streams() != nullptr && !inside_;
+  if (begins_stream && !co_await begin_stream()) co_return Ending::over;
   net::Buffer& buffer = client_.buffer;
   for (;;) {
     if (inside_ && inside_->http2) co_return Ending::http2;
@@ -156,6 +157,7 @@ Session::HeadState Session::take_head(Request& request, Rejection& why) {
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return HeadState::partial;
   request.in.started = net::Tick::now();
+  head.over_http2 = client_.is_websocket;
   client_.buffer.consume(head.bytes);
   return HeadState::whole;
 }
@@ -238,9 +240,10 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
 namespace {
 
 // Returns the connection if the client speaks HTTP/2. The memory of this session is free by then.
-Task<std::optional<Http2Opening>> run_http1_session(Worker& worker, ClientConnection connection) {
+Task<std::optional<Http2Opening>> run_http1_session(Worker& worker, ClientConnection connection,
+                                                    std::optional<InsideStream> inside) {
   ServedClient client(worker, std::move(connection));
-  Session session(client);
+  Session session(client, std::move(inside));
   const Session::Ending ending = co_await session.run();
   std::optional<Http2Opening> opening;
   if (ending == Session::Ending::goes_idle) rest(worker, client.release());
@@ -251,8 +254,9 @@ Task<std::optional<Http2Opening>> run_http1_session(Worker& worker, ClientConnec
 
 }  // namespace
 
-Task<void> run_session(Worker& worker, ClientConnection connection) {
-  std::optional<Http2Opening> opening = co_await run_http1_session(worker, std::move(connection));
+Task<void> run_session(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside) {
+  std::optional<Http2Opening> opening =
+      co_await run_http1_session(worker, std::move(connection), std::move(inside));
   if (opening) co_await serve_http2(worker, std::move(*opening));
 }
 

@@ -17,7 +17,9 @@ class Session {
     http2,      ///< the client speaks HTTP/2; its first bytes are unread
   };
 
-  explicit Session(ServedClient& client) : client_(client), worker_(client.worker) {}
+  /// `inside`: the byte stream that the connection is inside of, if any.
+  Session(ServedClient& client, std::optional<InsideStream> inside)
+      : client_(client), worker_(client.worker), inside_(std::move(inside)) {}
 
   Task<Ending> run();
   /// Returns the byte stream that carries the client's requests; absent if there is none.
@@ -47,8 +49,8 @@ class Session {
 };
 
 /// Serves a connection until it has ended, whatever its HTTP version is, or until it is idle and waits
-/// without a session.
-Task<void> run_session(Worker& worker, ClientConnection connection);
+/// without a session. `inside`: the byte stream that the connection is inside of, if any.
+Task<void> run_session(Worker& worker, ClientConnection connection, std::optional<InsideStream> inside = {});
 /// Spawns the coroutine of a connection. Precondition: bytes have arrived on its socket, or are expected
 /// soon.
 void serve(Worker& worker, ClientConnection connection);

@@ -47,9 +47,10 @@ bool is_about_size(Rejection why) {
 
 ClientWire::ClientWire(TargetForm form, const Limits& limits, StreamMemory& memory)
     : Wire(Role::server, memory), limits_(limits), block_(form) {
-  const std::array<nghttp2_settings_entry, 3> settings = {
+  const std::array<nghttp2_settings_entry, 4> settings = {
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, streams_in_library},
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.heads.bytes)},
+       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
   begin(settings);
   output();
@@ -135,6 +136,7 @@ void ClientWire::begin_stream(StreamId id, std::optional<Rejection> too_large) {
   if (too_large) return;
   begun.message.heads = block_.text();
   begun.message.never_indexed = block_.never_indexed();
+  begun.message.protocol = block_.protocol();
   recount(begun);
 }
 

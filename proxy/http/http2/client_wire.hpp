@@ -45,6 +45,9 @@ class ClientWire final : public Wire {
   /// Returns true if the request of a stream that has begun, and whose head was not taken, is a CONNECT.
   bool is_connect(StreamId id) const { return stream(id).message.heads.starts_with("CONNECT "); }
 
+  /// Returns the protocol that the request of a stream that has begun asks for in `:protocol` (row M12).
+  ConnectProtocol connect_protocol(StreamId id) const { return stream(id).message.protocol; }
+
   /// Queues an interim head. Does nothing if the stream is closed.
   void send_interim(StreamId, const FieldBlock&);
   /// Queues the final head. `whole`: the response has no body. Does nothing if the stream is closed.

@@ -16,6 +16,11 @@ namespace {
 
 using Refusal = std::optional<Rejection>;
 
+// The session of the upgrade request serves no other request, because what follows are the bytes of the
+// WebSocket.
+constexpr std::string_view upgrade_lines = "Connection: Upgrade, close\r\nUpgrade: websocket\r\n";
+constexpr std::size_t upgrade_line_count = 3;  // with Sec-WebSocket-Key
+
 Refusal judge_authority(std::string_view text) {
   const auto split = split_authority(text, http_port);
   const Rejection* const cause = std::get_if<Rejection>(&split);
@@ -77,6 +82,7 @@ void RequestText::add(std::string_view name, std::string_view value, bool never_
   if (check_.rejection() || !check_.passes(name)) return;
   if (name == "cookie") return add_cookie(value, never_indexed);
   if (name == "host") return add_host(value);
+  if (line_.is_extended() && name == "sec-websocket-key") return;
   if (never_indexed) list_never_indexed(name);
   check_.count_line();
   if (!check_.rejection()) ascii::append(lines_, name, ": ", value, "\r\n");
@@ -112,9 +118,16 @@ Refusal RequestText::store_pseudo(std::string_view name, std::string_view value)
   if (name == ":method") return store(value, judge_method(value), line_.method);
   if (name == ":path") return store(value, judge_path(value, check_.limits().target_bytes), line_.path);
   if (name == ":authority") return store(value, judge_authority(value), line_.authority);
+  if (name == ":protocol") return store_protocol(value);
   if (name != ":scheme" || line_.https) return Rejection::bad_request_line;
   line_.https = ascii::same(value, "https");
   return *line_.https || ascii::same(value, "http") ? Refusal{} : Refusal{Rejection::bad_scheme};
+}
+
+Refusal RequestText::store_protocol(std::string_view value) {
+  if (line_.is_extended() || !ascii::is_token(value)) return Rejection::bad_request_line;
+  line_.protocol = ascii::same(value, "websocket") ? ConnectProtocol::websocket : ConnectProtocol::other;
+  return std::nullopt;
 }
 
 void RequestText::add_cookie(std::string_view value, bool never_indexed) {
@@ -136,11 +149,15 @@ void RequestText::add_host(std::string_view value) {
 
 Refusal RequestText::judge_line() const {
   if (!line_.method) return Rejection::bad_request_line;
-  if (line_.is_connect()) {
+  if (line_.is_tunnel()) {
     const bool complete = line_.authority && !line_.https && !line_.path;
     return complete ? Refusal{} : Refusal{Rejection::bad_request_line};
   }
   if (!line_.https || !line_.path) return Rejection::bad_request_line;
+  if (line_.is_extended()) {
+    if (!line_.is_connect() || !line_.authority) return Rejection::bad_request_line;
+    if (check_.length()) return Rejection::connect_with_body;
+  }
   if (line_.path == "*" && line_.method != "OPTIONS") return Rejection::bad_target;
   return std::nullopt;
 }
@@ -155,7 +172,7 @@ Refusal RequestText::judge_host() const {
 
 // Returns the target. Precondition: the pseudo-fields are complete.
 std::string RequestText::target() const {
-  if (line_.is_connect()) return *line_.authority;
+  if (line_.is_tunnel()) return *line_.authority;
   if (form_ == TargetForm::origin) return *line_.path;
   std::string target = *line_.https ? "https://" : "http://";
   target += line_.authority ? *line_.authority : *host_;
@@ -180,11 +197,14 @@ void RequestText::end_head(bool end_stream) {
   const std::string target = this->target();
   if (target.size() > check_.limits().target_bytes) check_.reject(Rejection::target_too_long);
   const std::string_view framing = this->framing(end_stream);
+  const bool upgrades = line_.protocol == ConnectProtocol::websocket;
   check_.count_line();  // Host
+  for (std::size_t i = 0; upgrades && i < upgrade_line_count; ++i) check_.count_line();
   if (!framing.empty()) check_.count_line();
   if (check_.rejection()) return;
-  ascii::append(text_, *line_.method, " ", target,
-                " HTTP/1.1\r\nHost: ", line_.authority ? *line_.authority : *host_, "\r\n");
+  ascii::append(text_, line_.is_extended() ? "GET" : *line_.method, " ", target,
+                " HTTP/1.1\r\nHost: ", line_.authority ? *line_.authority : *host_, "\r\n",
+                upgrades ? upgrade_lines : "");
   const std::string_view lines = lines_;
   text_ += lines.substr(0, cookie_at_);
   if (cookie_) ascii::append(text_, "cookie: ", *cookie_, "\r\n");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "proxy/http/http2/block_check.hpp"
+#include "proxy/http/http2/websocket.hpp"
 
 namespace reprise::http {
 
@@ -26,6 +27,10 @@ enum class TargetForm : std::uint8_t {
 /// - `te: trailers` is passed. write_request_head writes the `Connection: TE` that HTTP/1 needs (row M34).
 /// - A body without Content-Length is chunked. A POST, PUT or PATCH without a body has the length 0 (row
 ///   M35). CONNECT never has a body.
+/// - An extended CONNECT (RFC 8441, row M12) is a GET without a body. With `:protocol: websocket`,
+/// `Connection:
+///   Upgrade, close` and `Upgrade: websocket` follow Host. The caller adds a Sec-WebSocket-Key, because that
+///   of the client is dropped.
 class RequestText {
  public:
   using Section = BlockCheck::Section;
@@ -44,8 +49,8 @@ class RequestText {
   /// Ends the block. `end_stream`: the frame has END_STREAM. Returns why the block is malformed or too large;
   /// nothing if it is neither. Rejects:
   /// - a scheme other than http and https, because HTTP/1 text has no form for it;
-  /// - every pseudo-field that RFC 9113 8.3.1 does not define, also `:protocol` (RFC 8441), because the
-  ///   setting for it is not sent;
+  /// - every pseudo-field that neither RFC 9113 8.3.1 nor RFC 8441 defines, and `:protocol` without CONNECT;
+  /// - an extended CONNECT with a Content-Length, because its DATA are not a body;
   /// - a Content-Length above 0 if the request ends with its head, and trailers that do not end the request
   ///   (row M52).
   std::optional<Rejection> end(bool end_stream);
@@ -57,6 +62,8 @@ class RequestText {
   /// Pass it to write_request_fields.
   const std::string& never_indexed() const { return never_indexed_; }
 
+  /// Returns the protocol that the head asks for in `:protocol`.
+  ConnectProtocol protocol() const { return line_.protocol; }
   /// Returns true if the fields that were added so far are those of a gRPC call.
   bool begins_call() const;
 
@@ -67,13 +74,18 @@ class RequestText {
     std::optional<std::string> path;
     std::optional<std::string> authority;
     std::optional<bool> https;  ///< `:scheme` is https; unset if there is no `:scheme`
+    ConnectProtocol protocol = ConnectProtocol::none;
 
     bool is_connect() const { return method == "CONNECT"; }
+    /// Returns true for a CONNECT that opens a tunnel.
+    bool is_tunnel() const { return is_connect() && !is_extended(); }
+    bool is_extended() const { return protocol != ConnectProtocol::none; }
   };
 
   void list_never_indexed(std::string_view name);
   void add_pseudo(std::string_view name, std::string_view value, bool never_indexed);
   std::optional<Rejection> store_pseudo(std::string_view name, std::string_view value);
+  std::optional<Rejection> store_protocol(std::string_view value);
   void add_cookie(std::string_view value, bool never_indexed);
   void add_host(std::string_view value);
   std::optional<Rejection> judge_line() const;

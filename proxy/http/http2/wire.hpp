@@ -17,6 +17,7 @@
 
 #include "proxy/http/http2/field.hpp"
 #include "proxy/http/http2/stream_window.hpp"
+#include "proxy/http/http2/websocket.hpp"
 #include "proxy/http/message/interims.hpp"
 #include "proxy/http/message/rejection.hpp"
 #include "proxy/policy/decision/http2_code.hpp"
@@ -42,10 +43,12 @@ struct Http2Failure {
 
 /// The parts of the peer's message that have arrived on one stream and that the owner has not taken yet.
 struct Http2Message {
-  std::string heads;                    ///< complete heads as HTTP/1 text: interim heads, then the final one
-  std::string body;                     ///< bytes of the body
-  std::string trailers;                 ///< trailer lines, each with its CRLF
-  std::string never_indexed;            ///< names of the fields that arrived as never-indexed, as a list
+  std::string heads;          ///< complete heads as HTTP/1 text: interim heads, then the final one
+  std::string body;           ///< bytes of the body
+  std::string trailers;       ///< trailer lines, each with its CRLF
+  std::string never_indexed;  ///< names of the fields that arrived as never-indexed, as a list
+  /// What the request asks for in `:protocol`. For `websocket`, `heads` lacks a Sec-WebSocket-Key.
+  ConnectProtocol protocol = ConnectProtocol::none;
   bool is_call = false;                 ///< `too_large` is set, and the request is a gRPC call
   std::optional<Rejection> too_large;   ///< why a request's head is too large; `heads` is then empty
   bool ended = false;                   ///< the message is complete: END_STREAM, and all of Content-Length

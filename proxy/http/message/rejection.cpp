@@ -83,6 +83,8 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::connect_to_gateway, 501, "connect_to_gateway",
      "This listener is a gateway to one upstream and does not support CONNECT: use a listener of mode "
      "forward as the client's proxy."},
+    {Rejection::connect_protocol, 501, "connect_protocol",
+     "Extended CONNECT (RFC 8441) is supported only with the protocol websocket."},
     {Rejection::tls_to_plain_listener, 400, "tls_to_plain_listener",
      "The client started TLS, but this listener expects plain HTTP: write http:// in the proxy's URL, not "
      "https://."},

@@ -48,6 +48,7 @@ enum class Rejection : std::uint8_t {
   not_a_proxy_request,    // origin-form on a forward listener
   misdirected_request,    // 421: absolute-form for another host on a gateway listener
   connect_to_gateway,     // 501: CONNECT on a gateway listener
+  connect_protocol,       // 501: extended CONNECT with a protocol other than websocket (RFC 8441)
   tls_to_plain_listener,  // a TLS record instead of a request line
   socks_version,          // on a SOCKS listener: another protocol, or SOCKS4
   socks_malformed,        // SOCKS5 with impossible lengths or names

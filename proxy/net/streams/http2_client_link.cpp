@@ -1,8 +1,12 @@
 #include "proxy/net/streams/http2_client_link.hpp"
 
+#include <openssl/rand.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <cassert>
+#include <new>
 
 #include "proxy/http/http1/parse.hpp"
 
@@ -12,12 +16,24 @@ namespace {
 
 constexpr std::size_t most_sent_at_once = 64 * 1024;
 constexpr std::string_view end_of_head = "\r\n\r\n";
+constexpr int switching_protocols = 101;
+// The head was checked when it was read.
+constexpr http::HeadLimits no_limits{
+    .bytes = std::size_t{1} << 30U, .fields = std::size_t{1} << 20U, .target_bytes = std::size_t{1} << 20U};
+
+void add_key(std::string& request) {
+  std::array<unsigned char, 16> random{};
+  if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) throw std::bad_alloc();
+  request.insert(request.size() - 2, "Sec-WebSocket-Key: " + http::websocket_key(random) + "\r\n");
+}
 
 }  // namespace
 
 Http2ClientLink::Http2ClientLink(std::shared_ptr<Http2ClientConnection> connection, http::StreamId id)
     : sender_(std::make_shared<Sender>(std::move(connection), id)) {
+  is_websocket_ = end().connect_protocol() == http::ConnectProtocol::websocket;
   request_ = end().take_head();
+  if (is_websocket_) add_key(request_);
 }
 
 void Http2ClientLink::Sender::finish(http::Http2Code code) {
@@ -43,7 +59,7 @@ bool Http2ClientLink::take_at_hand(ErrorCode& error) {
     return true;
   }
   if (!request_.empty() || !received_.empty()) return true;
-  const bool is_answered = left_ && finished_;
+  const bool is_answered = has_responded_ && !is_tunnel_ && finished_;
   BodyStep step = BodyStep::end;
   if (!is_answered && !end().take_at_hand(step, received_)) return false;
   if (is_answered || step == BodyStep::end) error = asio::error::eof;
@@ -93,23 +109,66 @@ Task<ErrorCode> Http2ClientLink::wait_writable() {
   co_return co_await end().send_rest(policy::no_limit);
 }
 
+// Takes the response's head from `bytes`, and sends interim heads that precede it. Returns false if the head
+// is not complete. Afterwards, `bytes` is what follows the head.
+bool Http2ClientLink::take_head(std::string& bytes) {
+  response_ += bytes;
+  for (;;) {
+    const std::size_t end_at = response_.find(end_of_head);
+    if (end_at == std::string::npos) return false;
+    bytes = response_.substr(end_at + end_of_head.size());
+    response_.resize(end_at + end_of_head.size());
+    begin_response();
+    if (has_responded_) return true;
+    response_ = bytes;
+  }
+}
+
 void Http2ClientLink::begin_response() {
   http::ResponseHead head;
-  const http::HeadLimits limits;
-  const http::Parsed parsed = http::parse_response(response_, limits, "CONNECT", head);
+  const std::string_view method = is_websocket_ ? "GET" : "CONNECT";
+  const http::Parsed parsed = http::parse_response(response_, no_limits, method, head);
   assert(std::holds_alternative<http::Progress>(parsed));
-  if (head.status / 100 != 2)
-    left_ = head.framing.kind == http::Framing::Kind::length ? head.framing.length : 0;
+  if (head.status < 200 && head.status != switching_protocols) return end().add_interim(response_);
+  using Kind = http::Framing::Kind;
+  const Kind kind = head.framing.kind;
+  is_tunnel_ = is_websocket_ ? head.status == switching_protocols : head.status / 100 == 2;
+  if (!is_tunnel_ && kind == Kind::chunked) {
+    chunks_.emplace();
+  } else if (!is_tunnel_ && kind != Kind::until_close) {
+    left_ = kind == Kind::length ? head.framing.length : 0;
+  }
+  if (is_websocket_ && is_tunnel_) response_ = http::opened_websocket(head);
   end().add_head(response_, false);
   has_responded_ = true;
 }
 
+// Sets the bytes to send. Sets `is_whole_` if they end the body.
+void Http2ClientLink::take_body(std::string_view bytes) {
+  if (left_) {
+    *left_ -= std::min<std::uint64_t>(*left_, bytes.size());
+    is_whole_ = *left_ == 0;
+  }
+  if (!chunks_) {
+    sender_->bytes = bytes;
+    return;
+  }
+  sender_->bytes.clear();
+  using State = http::ChunkDecoder::State;
+  for (State state = State::data; state == State::data;) {
+    const http::ChunkDecoder::Step step = chunks_->step(bytes);
+    state = step.state;
+    if (state == State::data) sender_->bytes += step.data;
+    is_whole_ = state == State::done;
+    bytes.remove_prefix(step.consumed);
+  }
+}
+
 void Http2ClientLink::send_data(std::string_view bytes, ErrorCode& error) {
-  sender_->bytes = bytes;
-  if (left_) *left_ -= std::min<std::uint64_t>(*left_, sender_->bytes.size());
+  take_body(bytes);
   if (!sender_->bytes.empty()) end().add_piece(sender_->bytes);
-  if (left_ == 0U) {
-    end().add_end({});
+  if (is_whole_) {
+    end().add_end(chunks_ ? std::string_view(chunks_->trailers()) : std::string_view());
     finished_ = true;
   }
   is_sending_ = !end().send_now(error);
@@ -127,14 +186,7 @@ std::size_t Http2ClientLink::write_some(std::span<const asio::const_buffer> part
     bytes.append(static_cast<const char*>(part.data()), std::min(room, part.size()));
   }
   const std::size_t taken = bytes.size();
-  if (!has_responded_) {
-    response_ += bytes;
-    const std::size_t end = response_.find(end_of_head);
-    if (end == std::string::npos) return taken;
-    bytes = response_.substr(end + end_of_head.size());
-    response_.resize(end + end_of_head.size());
-    begin_response();
-  }
+  if (!has_responded_ && !take_head(bytes)) return taken;
   send_data(bytes, error);
   return error ? 0 : taken;
 }
@@ -145,8 +197,10 @@ void Http2ClientLink::cancel() {
   end().end_send_wait();
 }
 
+// A response that is not complete must not end in order (row M40).
 void Http2ClientLink::finish_sending() {
   if (is_over() || finished_ || !has_responded_) return;
+  if (left_ || chunks_) return break_sending();
   finished_ = true;
   end().add_end({});
   ErrorCode ignored;
@@ -159,12 +213,13 @@ void Http2ClientLink::break_sending() {
   finished_ = true;
   ErrorCode error;
   if (is_sent(error)) return cut();
-  asio::co_spawn(executor(), send_last(sender_, http::Http2Code::connect_error), or_abort);
+  asio::co_spawn(executor(), send_last(sender_, break_code()), or_abort);
 }
 
 void Http2ClientLink::end_now() {
   if (is_over()) return;
   finish_sending();
+  if (is_over()) return;
   cancel();
   closed_ = true;
   received_ = {};
@@ -175,7 +230,7 @@ void Http2ClientLink::end_now() {
     asio::co_spawn(executor(), send_last(sender_, http::Http2Code::no_error), or_abort);
     return;
   }
-  const http::Http2Code code = broken_ ? http::Http2Code::connect_error : http::Http2Code::no_error;
+  const http::Http2Code code = broken_ ? break_code() : http::Http2Code::no_error;
   sender_->finish(finished_ && !error ? code : http::Http2Code::cancel);
 }
 
@@ -183,7 +238,7 @@ void Http2ClientLink::cut() {
   if (is_over()) return;
   cancel();
   received_ = {};
-  sender_->finish(http::Http2Code::connect_error);
+  sender_->finish(break_code());
 }
 
 Unread Http2ClientLink::unread() {

@@ -1,4 +1,5 @@
-// A CONNECT stream of an HTTP/2 client as a connection of its own, so that all code for tunnels serves it.
+// A CONNECT stream or a WebSocket of an HTTP/2 client as a connection of its own, so that all code for
+// tunnels serves it.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/http/http1/chunked.hpp"
 #include "proxy/net/io/link.hpp"
 #include "proxy/net/streams/http2_client_stream.hpp"
 
@@ -13,8 +15,11 @@ namespace reprise::net {
 
 /// What is read begins with the request's head as HTTP/1 text, and goes on with the DATA of the stream;
 /// END_STREAM is the FIN (RFC 9113 8.5, row M11). What is written must begin with a response head as HTTP/1
-/// text; what follows is sent as DATA. A response with a status other than 2xx ends the stream when its
-/// Content-Length is reached, and the next read returns the end.
+/// text; what follows is sent as DATA. Interim heads may precede it. A response that opens no tunnel ends the
+/// stream when its body is complete, and the next read returns the end.
+/// - CONNECT: a 2xx opens the tunnel.
+/// - Extended CONNECT for a WebSocket (RFC 8441, row M12): the head that is read gets a key. A 101 opens the
+///   tunnel, and is sent as a 200.
 class Http2ClientLink final : public Link {
  public:
   /// `id`: a stream that has begun.
@@ -31,7 +36,8 @@ class Http2ClientLink final : public Link {
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
   void cancel() override;
   void finish_sending() override;
-  /// Resets the stream with CONNECT_ERROR, at once or when the bytes that were written before are sent.
+  /// Resets the stream with CONNECT_ERROR, or with INTERNAL_ERROR if it carries a response, at once or when
+  /// the bytes that were written before are sent.
   void break_sending() override;
   /// Ends the stream in order. What the client's window holds back is sent later, for at most 30 seconds.
   void close() override { end_now(); }
@@ -60,18 +66,28 @@ class Http2ClientLink final : public Link {
   Http2ClientStream& end() { return sender_->end; }
   bool is_over() const { return closed_ || sender_->is_over; }
   void end_now();
+  /// Returns the code for a stream whose upstream side broke.
+  http::Http2Code break_code() const {
+    return left_ || chunks_ ? http::Http2Code::internal_error : http::Http2Code::connect_error;
+  }
   bool take_at_hand(ErrorCode& error);
   bool is_sent(ErrorCode& error);
+  bool take_head(std::string& bytes);
   void begin_response();
+  void take_body(std::string_view bytes);
   void send_data(std::string_view bytes, ErrorCode& error);
 
   std::string request_;        ///< the part of the request's head that was not read yet
   std::string response_;       ///< the response's head, as far as it was written
   std::string_view received_;  ///< the part of the newest piece that was not read yet
   std::shared_ptr<Sender> sender_;
-  std::optional<std::uint64_t> left_;  ///< bytes of the response's body; absent in an open tunnel
+  std::optional<std::uint64_t> left_;         ///< bytes of the response's body, if it has a length
+  std::optional<http::ChunkDecoder> chunks_;  ///< of the response's body, if it is chunked
   unsigned cancels_ = 0;
+  bool is_websocket_ = false;   ///< the request asks for a WebSocket
   bool has_responded_ = false;  ///< the response's head was sent
+  bool is_tunnel_ = false;      ///< the response has opened a tunnel
+  bool is_whole_ = false;       ///< the response's body is complete
   bool is_sending_ = false;     ///< not all bytes of the sender were sent yet
   bool finished_ = false;       ///< the end was sent
   bool broken_ = false;         ///< `break_sending` was called

@@ -27,10 +27,15 @@ std::string Http2ClientStream::take_head() {
 
 Task<ErrorCode> Http2ClientStream::send_interim(std::string_view head, Duration idle) {
   if (const ErrorCode failed = sending_error()) co_return failed;
+  add_interim(head);
+  co_return co_await wait_until_sent(idle);
+}
+
+void Http2ClientStream::add_interim(std::string_view head) {
+  if (sending_error()) return;
   http::write_response_fields(head, fields_);
   connection_->wire_.send_interim(id(), fields_);
   flush();
-  co_return co_await wait_until_sent(idle);
 }
 
 void Http2ClientStream::add_head(std::string_view head, bool) {

@@ -23,6 +23,8 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   std::string take_head();
   /// Returns the names of the fields that arrived as never-indexed, see RequestHead.
   const std::string& never_indexed() const { return message().never_indexed; }
+  /// Returns the protocol that the request asks for in `:protocol`.
+  http::ConnectProtocol connect_protocol() const { return message().protocol; }
   /// Returns true if the request with the too large head is a gRPC call.
   bool is_call() const { return message().is_call; }
   /// Returns why the head is too large; nothing if it is not.
@@ -31,6 +33,8 @@ class Http2ClientStream final : public ClientEnd, public Http2Stream {
   /// Ends the stream. Resets it with `code` unless both messages are complete.
   void reset(http::Http2Code code) { forget(code); }
   using Http2Stream::end_send_wait;
+  /// Queues an interim head. Does nothing if no more can be sent.
+  void add_interim(std::string_view head);
   /// Sends everything that was added. Fails if the client has not taken it by then.
   Task<ErrorCode> send_rest_until(Instant due) { return wait_until_sent(policy::no_limit, due); }
 
