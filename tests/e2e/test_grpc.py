@@ -61,6 +61,7 @@ def test_M72_head_waits_for_trailers_that_come_later_only_if_the_call_may_be_rep
         stream = begin(client)
         client.data(stream, message(b"id"), end=True)
         client.until(lambda: client.responses[stream].status == 200)
+        eventually(lambda: gate, "the head was sent")
         ends(*gate[0], UNAVAILABLE)
         expect(client.response(stream), UNAVAILABLE, 1)
 

@@ -127,7 +127,10 @@ HeadReader::Taken HeadReader::take_head() {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
     return Taken::outcome;
   }
-  if (const std::string_view why = http::websocket_fault(out_.in.head, head); !why.empty()) {
+  const bool may_be_websocket = out_.in.head.over_http2 && client_ != nullptr;
+  const std::string_view why =
+      may_be_websocket ? http::websocket_fault(out_.in.head, head) : std::string_view();
+  if (!why.empty()) {
     Failed failed{Stage::head, Cause::malformed_response};
     failed.why = why;
     outcome_ = failed;

@@ -27,10 +27,9 @@ enum class TargetForm : std::uint8_t {
 /// - `te: trailers` is passed. write_request_head writes the `Connection: TE` that HTTP/1 needs (row M34).
 /// - A body without Content-Length is chunked. A POST, PUT or PATCH without a body has the length 0 (row
 ///   M35). CONNECT never has a body.
-/// - An extended CONNECT (RFC 8441, row M12) is a GET without a body. With `:protocol: websocket`,
-/// `Connection:
-///   Upgrade, close` and `Upgrade: websocket` follow Host. The caller adds a Sec-WebSocket-Key, because that
-///   of the client is dropped.
+/// - An extended CONNECT (RFC 8441, row M12) is a GET without a body. If it asks for a WebSocket, the fields
+///   Connection and Upgrade follow Host. The caller adds a Sec-WebSocket-Key, because that of the client is
+///   dropped.
 class RequestText {
  public:
   using Section = BlockCheck::Section;
