@@ -270,7 +270,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   auto& [worker, out, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
-  if (client != nullptr && out.body.chunked() && out.route.carrier()->speaks_1_0()) {
+  if (client != nullptr && out.body.chunked() && !out.route.is_call && out.route.carrier()->speaks_1_0()) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
     // The time that the client needs to send its body does not count as connect time.

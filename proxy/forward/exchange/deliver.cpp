@@ -199,7 +199,8 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
   delivered.served.status = status;
   delivered.served.keep_alive = stays_open;
   // A call may live for hours, and no attempt can follow (row M81).
-  if (request.route.is_call && response.sending == nullptr) request.out.body.release_held();
+  if (request.route.is_call && response.sending == nullptr && !response.overtook)
+    request.out.body.release_held();
   if (status == 101) {
     co_await deliver_upgrade(one, response, delivered);
   } else {

@@ -237,13 +237,13 @@ void Http2Session::serve(http::StreamId id) {
 }
 
 Task<void> Http2Session::serve_connect(http::StreamId id) {
-  const bool is_websocket = connection_->state().connect_protocol(id) == http::ConnectProtocol::websocket;
+  const bool asks_websocket = connection_->state().connect_protocol(id) == http::ConnectProtocol::websocket;
   ClientConnection stream{.carrier = std::make_unique<net::Http2ClientLink>(connection_, id),
                           .listener = listener,
                           .role = role,
                           .ends = ends,
                           .place = {},
-                          .is_websocket = is_websocket};
+                          .is_websocket = asks_websocket};
   std::optional<InsideStream> inside = inside_;
   if (inside) inside->http2 = false;
   co_await run_session(worker, std::move(stream), std::move(inside));
@@ -251,14 +251,15 @@ Task<void> Http2Session::serve_connect(http::StreamId id) {
 
 Task<void> Http2Session::serve_stream(Http2Session& session, http::StreamId id) {
   const http::ClientWire& state = session.connection_->state();
-  const bool is_websocket = state.connect_protocol(id) == http::ConnectProtocol::websocket;
-  if (is_websocket || (!session.inside_ && state.is_connect(id))) {
+  const bool asks_websocket = state.connect_protocol(id) == http::ConnectProtocol::websocket;
+  if (asks_websocket || (!session.inside_ && state.is_connect(id))) {
     co_await session.serve_connect(id);
   } else {
     auto request = session.begin_request();
     {
       ServedStream served(session, id);
       co_await served.serve(*request);
+      request->out.body.end();  // it reads from `served`
     }
     session.end_request(std::move(request));
   }

@@ -46,7 +46,7 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
       client.end_limit();
       std::tie(error, bytes) = co_await client.read_some(from_client.room());
     }
-    if (!error && from_client.empty() && time.after_first_byte != time.before_first_byte)
+    if (!error && bytes > 0 && from_client.empty() && time.after_first_byte != time.before_first_byte)
       client.limit_read(time.after_first_byte);
     if (!error) from_client.commit(bytes);
     arrived.from_client = from_client.view();
