@@ -30,7 +30,8 @@ import chance  # noqa: E402
 import faults  # noqa: E402
 import harness  # noqa: E402
 from clients import BY, CLIENTS, PORTS, Ask  # noqa: E402
-from harness import LOOPBACK, NotPlayed, Reprise, equal, without_proxies  # noqa: E402
+from harness import LOOPBACK, NotPlayed, Reprise, equal  # noqa: E402
+from isolated import play_isolated  # noqa: E402
 from names import NameServer  # noqa: E402
 from origin import HELLO, HOST, ORDER, Origin, blob, echo  # noqa: E402
 from junit import Suite  # noqa: E402
@@ -371,17 +372,7 @@ def main():
     parser.add_argument("--only", default="", metavar="PATTERN", help="a regular expression over `client, way, scenario`")
     parser.add_argument("--write", action="store_true", help="write the table into README.md")
     chance.add_option(parser)
-    given = parser.parse_args()
-    harness.options.binary = os.path.abspath(given.bin)
-    if os.environ.get(faults.INSIDE):
-        chance.use(given.seed)
-        return inside(given)
-    way = faults.unshare_command()
-    if way is None:
-        suite = Suite("interop")
-        suite.skips("every client", "namespaces: it needs a namespace of its own")
-        return suite.end()
-    return subprocess.run([*way, sys.executable, *sys.argv], env={**without_proxies(), faults.INSIDE: "1"}, check=False).returncode
+    return play_isolated(parser.parse_args(), inside, "interop")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent)]
 
 import chance  # noqa: E402
-import faults  # noqa: E402
 import harness  # noqa: E402
-from harness import LOOPBACK, PATIENCE, Reprise, equal, without_proxies  # noqa: E402
+from harness import LOOPBACK, PATIENCE, Reprise, equal  # noqa: E402
+from isolated import play_isolated  # noqa: E402
 from junit import Suite  # noqa: E402
 from names import NameServer  # noqa: E402
 from test_exec import clean  # noqa: E402
@@ -145,20 +145,11 @@ def main():
     parser.add_argument("--pings", type=int, default=0, metavar="SECONDS", help="also keeps each client connected for so long")
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     chance.add_option(parser)
-    given = parser.parse_args()
-    harness.options.binary = os.path.abspath(given.bin)
-    if os.environ.get(faults.INSIDE):
-        chance.use(given.seed)
-        return inside(given)
-    way = faults.unshare_command()
-    if way is None:
-        suite = Suite("interop gRPC")
-        suite.skips("every client", "namespaces: it needs a namespace of its own")
-        return suite.end()
     with tempfile.TemporaryDirectory(prefix="reprise-grpc-") as folder:
-        missing = "\n".join(f"{client}\t{' '.join(why.split())}" for client, why in build(folder).items())
-        return subprocess.run([*way, sys.executable, *sys.argv, "--folder", folder], check=False,
-                              env={**without_proxies(), faults.INSIDE: "1", "MISSING": missing}).returncode
+        def prepare():
+            missing = "\n".join(f"{client}\t{' '.join(why.split())}" for client, why in build(folder).items())
+            return ["--folder", folder], {"MISSING": missing}
+        return play_isolated(parser.parse_args(), inside, "interop gRPC", prepare)
 
 
 if __name__ == "__main__":

@@ -232,9 +232,7 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   assumed.outcome = policy::Responded{status, http::read_hints(head, now_unix())};
   if (call) {
     auto& responded = std::get<policy::Responded>(assumed.outcome);
-    const policy::Hints more = http::read_call_hints(head.fields);
-    responded.hints.said_no = responded.hints.said_no || more.said_no;
-    responded.hints.retry_after = std::max(responded.hints.retry_after, more.retry_after);
+    responded.hints.add(http::read_call_hints(head.fields));
     responded.grpc = grpc;
   }
   if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {

@@ -102,10 +102,8 @@ CalledMethod called_method(const CallArguments& given, std::string_view url) {
 }
 
 std::optional<policy::Instant> call_deadline(const http::RequestHead& head) {
-  const http::FieldLine* const field = head.find("grpc-timeout");
-  const auto time = field == nullptr ? std::nullopt : http::parse_timeout(field->value);
-  if (!time) return std::nullopt;
-  return policy::Instant{} + *time;
+  const auto time = http::parse_timeout(http::timeout_of(head));
+  return time ? std::optional(policy::Instant{} + *time) : std::nullopt;
 }
 
 std::optional<policy::GrpcStatus> ending_of(const CallArguments& given) {

@@ -6,7 +6,6 @@
 #include "proxy/forward/exchange/full_duplex.hpp"
 #include "proxy/forward/exchange/open_tunnel.hpp"
 #include "proxy/forward/exchange/record.hpp"
-#include "proxy/http/grpc/call.hpp"
 #include "proxy/http/grpc/failure.hpp"
 #include "proxy/http/http1/rewrite.hpp"
 
@@ -219,7 +218,7 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     delivered.cause = relayed.cause;
     delivered.stalled = relayed.stalled;
     delivered.reset_code = relayed.reset_code;
-    delivered.whole_messages = relayed.whole_messages;
+    delivered.between_messages = relayed.between_messages;
     delivered.served.grpc = relayed.grpc;
     delivered.served.response_bytes = relayed.bytes;
     // The body broke because the client reset its connection, not because of the upstream.
@@ -251,7 +250,7 @@ std::string_view write_rejection(Worker& worker, Request& request, http::Rejecti
   log_rejection(worker, request, reply, cause);
   Responses& responses = request.responses;
   append_reason(reply.reason, responses.own_fields);
-  if (request.in.view.is_call || http::is_grpc_call(request.in.head)) {
+  if (request.in.view.is_call) {
     http::write_call_failure(reply, http::status_of_failure(reply.status, false), worker.date(),
                              responses.own_fields, responses.head);
     return responses.head;

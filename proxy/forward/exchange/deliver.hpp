@@ -14,7 +14,7 @@ struct Delivered {
   policy::Cause cause = policy::Cause::truncated;
   bool stalled = false;                           ///< the broken body has only stalled and may continue
   std::optional<policy::Http2Code> reset_code{};  ///< see Relayed
-  bool whole_messages = false;                    ///< see Relayed
+  bool between_messages = false;                  ///< see Relayed
 };
 
 /// Counts and logs a request that is rejected before it has a route. Returns the response, whose text belongs

@@ -233,7 +233,7 @@ void ExchangeDriver::delivered(const Delivered& delivery_result) {
   response_begun_ = true;
   is_framed_ = is_framed_for_client(request_.in, delivery_->response);
   if (delivery_result.reset_code) client_.end.break_with(*delivery_result.reset_code);
-  has_whole_messages_ = delivery_result.whole_messages && !delivery_result.reset_code;
+  broke_between_messages_ = delivery_result.between_messages;
   if (delivery_result.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_.out, delivery_->response);
   body_ended(delivery_result.end, delivery_result.cause, delivery_result.served.response_bytes,
@@ -322,7 +322,7 @@ Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
   served_.ending = telemetry::Ending::cut;
   served_.keep_alive = false;
-  if (has_whole_messages_) co_return co_await end_call();
+  if (broke_between_messages_) co_return co_await end_call();
   if (is_framed_) co_return;  // the session sends a FIN, and the framing shows that the response was cut
   co_await until_all_is_acknowledged(client_.end, client_.pause);
   client_.end.cut();

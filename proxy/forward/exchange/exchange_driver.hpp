@@ -96,9 +96,8 @@ class ExchangeDriver {
   std::unique_ptr<HedgedAttempt> hedge_;    ///< set if attempt 1 may get a hedged copy
   std::unique_ptr<Resumption> resumption_;  ///< set once the delivered body has broken
   Served served_;
-  /// A gRPC call was cut between two messages, and not by the upstream.
-  bool has_whole_messages_ = false;
-  bool is_framed_ = true;        ///< the client can distinguish a cut response from a complete one
+  bool broke_between_messages_ = false;  ///< see Relayed
+  bool is_framed_ = true;                ///< the client can distinguish a cut response from a complete one
   bool response_begun_ = false;  ///< the client may have a part of the head, even if no status is recorded
 };
 

@@ -50,7 +50,7 @@ class BodyWriter {
   Relayed broke(net::BodyStep step, const net::BodySource& body) const {
     Relayed result = broken(step, bytes_);
     result.reset_code = body.reset_code();
-    result.whole_messages = is_call_ && boundary_.between_messages();
+    result.between_messages = is_call_ && !result.reset_code && boundary_.between_messages();
     return result;
   }
 

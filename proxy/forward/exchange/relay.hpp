@@ -22,7 +22,8 @@ struct Relayed {
   std::optional<policy::Http2Code> reset_code{};
   /// For a gRPC call: the status that ended it; absent if there was none.
   std::optional<policy::GrpcStatus> grpc{};
-  bool whole_messages = false;  ///< for a gRPC call: the client has no part of a message
+  /// Only for `broken`: the connection was lost, and the client of the gRPC call has no part of a message.
+  bool between_messages = false;
 };
 
 /// Sends `head` first; `head` is empty if a stalled body continues. A body without a new byte for

@@ -1,7 +1,5 @@
 #include "proxy/forward/request/call_end.hpp"
 
-#include <algorithm>
-
 #include "proxy/http/grpc/hints.hpp"
 #include "proxy/http/grpc/status.hpp"
 #include "proxy/net/io/failure.hpp"
@@ -9,18 +7,13 @@
 namespace reprise::forward {
 namespace {
 
-void add_hints(const policy::Hints& more, policy::Hints& hints) {
-  hints.said_no = hints.said_no || more.said_no;
-  hints.retry_after = std::max(hints.retry_after, more.retry_after);
-}
-
 // Precondition: the response has ended, and no message came. A response with another HTTP status than 200 is
 // judged by that status unless it has a status of its own.
 void set_end(const http::ResponseHead& head, const std::string& trailers, policy::Responded& responded) {
   responded.grpc = trailers.empty() ? http::status_of(head.fields) : http::status_of(trailers);
   if (!responded.grpc && responded.status == 200) responded.grpc = policy::GrpcStatus::unknown;
-  add_hints(trailers.empty() ? http::read_call_hints(head.fields) : http::read_call_hints(trailers),
-            responded.hints);
+  responded.hints.add(trailers.empty() ? http::read_call_hints(head.fields)
+                                       : http::read_call_hints(trailers));
 }
 
 }  // namespace

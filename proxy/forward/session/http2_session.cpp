@@ -8,6 +8,7 @@
 #include "proxy/forward/exchange/record.hpp"
 #include "proxy/forward/session/plan.hpp"
 #include "proxy/forward/session/session.hpp"
+#include "proxy/http/grpc/call.hpp"
 #include "proxy/http/http1/max_forwards_response.hpp"
 #include "proxy/http/http1/parse.hpp"
 #include "proxy/net/streams/count_codes.hpp"
@@ -72,6 +73,7 @@ Task<void> Http2Session::ServedStream::serve(Request& request) {
   request.in.started = net::Tick::now();
   head.over_http2 = true;
   head.never_indexed = never_indexed_;
+  request.in.view.is_call = http::is_grpc_call(head);
   if (const auto* cause = std::get_if<Rejection>(&parsed)) co_return co_await refuse(request, *cause);
   if (end_.connect_protocol() != http::ConnectProtocol::none)
     co_return co_await refuse(request, Rejection::connect_protocol);

@@ -5,7 +5,6 @@
 #include "proxy/forward/attempt/lease.hpp"
 #include "proxy/forward/request/facts.hpp"
 #include "proxy/forward/session/forward_mode.hpp"
-#include "proxy/http/grpc/call.hpp"
 #include "proxy/http/grpc/timeout.hpp"
 #include "proxy/http/http1/parent.hpp"
 #include "proxy/http/http1/rewrite.hpp"
@@ -85,19 +84,6 @@ void plan_body(Client& client, net::BodySource& body, Request& request) {
   if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();
 }
 
-// Returns the text of a call's own time limit. Empty if the call has none, or one that is malformed, which
-// passes unchanged (row M88).
-std::string_view timeout_of_call(const Incoming& in) {
-  if (!in.view.is_call) return {};
-  std::string_view text;
-  for (const http::FieldLine& field : in.head.fields) {
-    if (field.name != "grpc-timeout") continue;
-    if (!text.empty() || !http::parse_timeout(field.value)) return {};
-    text = field.value;
-  }
-  return text;
-}
-
 // Removes the time limit of a call from the head, because each attempt appends its own.
 void remove_timeout(std::string& head) {
   const std::size_t begin = head.find("\r\ngrpc-timeout:");
@@ -129,12 +115,11 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
   in.kind = inside != nullptr ? inside->kind : mode->kind();
   in.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   in.view.query = forward.target.query;
-  in.view.is_call = http::is_grpc_call(in.head);
   choose_route(request, in.head.method, forward.host, forward.port);
   const std::string_view dialled = inside != nullptr ? std::string_view(inside->dialled) : forward.host;
   route.upstream = upstream_of(client.worker, route, dialled, forward);
   route.in_tunnel = in.kind == RequestKind::inside_tunnel;
-  out.grpc_timeout = timeout_of_call(in);
+  if (route.is_call) out.grpc_timeout = http::timeout_of(in.head);
   out.pin = &client.pin;
   out.bound = http::authenticates_connection(in.head) || client.pin.holds(*route.carrier());
   if (http::asks_upgrade(in.head, to_h2c(in))) {

@@ -40,6 +40,16 @@ std::optional<Duration> parse_timeout(std::string_view value) {
   return count > longest / unit->length ? longest : count * unit->length;
 }
 
+std::string_view timeout_of(const RequestHead& head) {
+  std::string_view text;
+  for (const FieldLine& field : head.fields) {
+    if (!ascii::same(field.name, "grpc-timeout")) continue;
+    if (!text.empty() || !parse_timeout(field.value)) return {};
+    text = field.value;
+  }
+  return text;
+}
+
 std::string format_timeout(Duration left) {
   static_assert(Duration::max() / units.back().length <= largest_number);
   std::size_t place = smallest_written;

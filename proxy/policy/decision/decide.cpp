@@ -86,10 +86,7 @@ Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* responded = std::get_if<Responded>(&outcome);
   if (responded == nullptr) return attempt.other_copy;
   Hints hints = responded->hints;
-  const Hints& other = attempt.other_copy;
-  hints.said_no = hints.said_no || other.said_no;
-  hints.retry_after = std::max(hints.retry_after, other.retry_after);
-  hints.aws_retry_after = std::max(hints.aws_retry_after, other.aws_retry_after);
+  hints.add(attempt.other_copy);
   return hints;
 }
 

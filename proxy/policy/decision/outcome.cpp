@@ -49,6 +49,12 @@ static_assert(all_are_listed());
 
 }  // namespace
 
+void Hints::add(const Hints& other) {
+  said_no = said_no || other.said_no;
+  retry_after = std::max(retry_after, other.retry_after);
+  aws_retry_after = std::max(aws_retry_after, other.aws_retry_after);
+}
+
 bool is_failed_call(const Responded& responded) {
   return responded.grpc && *responded.grpc != GrpcStatus::ok;
 }

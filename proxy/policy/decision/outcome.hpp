@@ -70,6 +70,9 @@ struct Hints {
   std::optional<Duration> aws_retry_after;
   bool said_no = false;       ///< the upstream explicitly asks not to retry
   bool from_reprise = false;  ///< another reprise has retried this response already (row D20)
+
+  /// Adds the hints of another source about the same wait: the longer pauses win, and one refusal is enough.
+  void add(const Hints& other);
 };
 
 struct Responded {
