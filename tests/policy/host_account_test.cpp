@@ -144,6 +144,42 @@ TEST_F(HostAccountTest, retry_in_observe_mode_is_never_refunded) {
   EXPECT_EQ(one.budget_last_seen(), 1);
 }
 
+// Returns true if two attempts with that failure open the circuit.
+bool opens_circuit(HostAccount account, Circuit& circuit, const Failed& failure) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(circuit.admit(noon));
+    account.report(failure, {true, 100ms, Reason::retryable_failure}, noon, noon);
+  }
+  return !circuit.admit(noon);
+}
+
+TEST_F(HostAccountTest, M85_requests_that_the_upstream_gave_back_do_not_open_the_circuit) {
+  for (const Cause cause : {Cause::stream_refused, Cause::goaway}) {
+    Failed given_back{Stage::await_head, cause};
+    given_back.unprocessed = true;
+    EXPECT_FALSE(opens_circuit(account(), circuit, given_back)) << word(cause);
+  }
+  EXPECT_FALSE(opens_circuit(account(), circuit, {Stage::connect, Cause::not_http2}));
+  EXPECT_TRUE(opens_circuit(account(), circuit, {Stage::await_head, Cause::stream_refused}))
+      << "with `refused_stream: doubt`";
+}
+
+TEST_F(HostAccountTest, M85_attempt_that_was_given_back_leaves_its_place_in_the_budget_to_the_next) {
+  Budget halves(BudgetPolicy{0.5, 0, 10s});
+  Failed given_back{Stage::await_head, Cause::stream_refused};
+  given_back.unprocessed = true;
+  AttemptReport sent;
+  sent.sent = Sent::maybe;
+  for (int i = 0; i < 2; ++i) {
+    HostAccount one({&halves}, policy);
+    EXPECT_FALSE(one.account_for(1, 1, sent, given_back, noon));
+    EXPECT_FALSE(one.account_for(2, 2, sent, given_back, noon));
+    EXPECT_EQ(one.budget_left(noon), 0);
+    EXPECT_FALSE(one.account_for(3, 3, sent, Responded{200, {}}, noon));
+  }
+  EXPECT_EQ(halves.left(noon), 1) << "two requests feed a budget with the ratio 0.5 by one retry";
+}
+
 TEST_F(HostAccountTest, first_attempt_is_counted_once) {
   Budget halves(BudgetPolicy{0.5, 0, 10s});
   HostAccount one({&halves}, policy);

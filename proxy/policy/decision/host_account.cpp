@@ -13,6 +13,12 @@ bool counts_as_failure(const Responded& responded, const RoutePolicy& policy) {
   return responded.status >= 500 || (is_failed_call(responded) && policy.retry.on.lists(responded));
 }
 
+// Returns true if the failure says nothing about the load and the health of the host: it was caused on this
+// side, or the upstream gave the request back over HTTP/2 without doing anything (row M85).
+bool concerns_no_host(const Failed& failed) {
+  return is_fault_of_ours(failed) || failed.unprocessed || failed.cause == Cause::not_http2;
+}
+
 }  // namespace
 
 void HostAccount::draw_spread(Dice& dice) {
@@ -80,8 +86,9 @@ void HostAccount::count_first(Instant now) {
 bool HostAccount::account_for(unsigned number, unsigned latest, const AttemptReport& report,
                               const Outcome& outcome, Instant now) {
   const bool unsent = is_unsent(outcome, report.sent == Sent::nothing);
-  const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome));
-  if (number == 1 && !kept_here) count_first(now);
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (number == first_ && !(unsent && concerns_no_host(*failed))) count_first(now);
+  if (unsent && failed->unprocessed) first_ = number + 1;
   if (!withdrawn_ || !unsent || number != latest) return false;
   refund_retry(now);
   return true;
@@ -117,12 +124,12 @@ void HostAccount::report(const Outcome& outcome, const Verdict& verdict, Instant
   }
   if (share_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
-  const bool ours = failed != nullptr && is_fault_of_ours(*failed);
+  const bool ignored = failed != nullptr && concerns_no_host(*failed);
   const bool stale = verdict.reason == Reason::stale_connection;
   // A retry follows the attempt on a stale connection. The retry uses the same admission by the circuit, and
   // its report counts for both attempts.
   if (stale && verdict.retry) return;
-  if (ours || stale) {
+  if (ignored || stale) {
     share_.circuit->discard(admitted);
   } else if (responded != nullptr && !counts_as_failure(*responded, policy_)) {
     share_.circuit->succeeded(now, admitted);

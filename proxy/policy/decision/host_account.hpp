@@ -58,9 +58,10 @@ class HostAccount {
   /// Counts the first attempt of this request in the budget. Later calls do nothing.
   void count_first(Instant now);
   /// Accounts for attempt `number` at its end. Attempt 1 adds to the budget, unless this host caused its
-  /// failure before a byte was sent. A retry that ended before it sent a byte is refunded, because it put no
-  /// load on the upstream (decision 0015). Returns true if a retry was refunded. `latest` is the number of
-  /// the last started attempt; only that attempt can be refunded.
+  /// failure before a byte was sent. If the upstream gave it back unprocessed, the next attempt counts as the
+  /// first (row M85). A retry that ended before it sent a byte is refunded, because
+  /// it put no load on the upstream (decision 0015). Returns true if a retry was refunded. `latest` is the
+  /// number of the last started attempt; only that attempt can be refunded.
   [[nodiscard]] bool account_for(unsigned number, unsigned latest, const AttemptReport&, const Outcome&,
                                  Instant now);
   /// Withdraws a retry from the budget. Returns false if none is left.
@@ -89,6 +90,7 @@ class HostAccount {
 
   HostShare share_;
   const RoutePolicy& policy_;
+  unsigned first_ = 1;  ///< number of the attempt that adds to the budget
   bool first_counted_ = false;
   double budget_seen_ = std::numeric_limits<double>::infinity();
   std::optional<Instant> withdrawn_;  ///< when the scheduled or running retry was withdrawn from the budget
