@@ -338,6 +338,31 @@ TEST_F(UpstreamWireTest, M58_only_streams_whose_head_was_written_may_have_been_s
   EXPECT_EQ(wire.sent_bytes(third), 0U);
 }
 
+TEST_F(UpstreamWireTest, L6_acknowledgement_of_a_body_does_not_depend_on_the_bytes_of_other_streams) {
+  connect();
+  const std::string body(1000, 'b');
+  const StreamId first = open(post, false);
+  EXPECT_TRUE(wire.all_acknowledged(first, 0)) << "nothing is sent yet";
+  EXPECT_FALSE(wire.body_acknowledged(first, 0));
+  write_all();
+  EXPECT_FALSE(wire.body_acknowledged(first, 0)) << "only the head is sent";
+  wire.send(first, body);
+  const std::size_t sent = write_all();
+  EXPECT_FALSE(wire.all_acknowledged(first, sent));
+  EXPECT_FALSE(wire.body_acknowledged(first, sent)) << "the newest bytes are those of the body";
+  EXPECT_FALSE(wire.all_acknowledged(first, 1));
+  EXPECT_TRUE(wire.body_acknowledged(first, body.size() - 1));
+  EXPECT_FALSE(wire.body_acknowledged(first, body.size())) << "only the head of the frame";
+
+  const StreamId second = open(post, false);
+  wire.send(second, body);
+  const std::size_t of_second = write_all();
+  EXPECT_TRUE(wire.all_acknowledged(first, of_second));
+  EXPECT_TRUE(wire.body_acknowledged(first, of_second));
+  EXPECT_FALSE(wire.body_acknowledged(second, of_second));
+  EXPECT_FALSE(wire.body_acknowledged(first, of_second + sent));
+}
+
 TEST_F(UpstreamWireTest, M58_over_TLS_a_head_may_have_been_sent_once_its_write_has_begun) {
   connect();
   const StreamId first = open();

@@ -22,15 +22,21 @@ class WireBench {
  public:
   explicit WireBench(StreamMemory& memory, const HeadLimits& limits = {}) : wire(limits, memory) {}
 
+  /// Writes everything that is queued, and returns the number of bytes.
+  std::size_t write_all() {
+    std::size_t written = 0;
+    for (;;) {
+      const std::string_view bytes = wire.output();
+      if (bytes.empty()) return written;
+      reader.feed(bytes);
+      wire.written(bytes.size());
+      written += bytes.size();
+    }
+  }
   /// Writes everything that is queued, and returns the frames.
   std::vector<play::Frame> flush() {
     std::vector<play::Frame> frames;
-    for (;;) {
-      const std::string_view bytes = wire.output();
-      if (bytes.empty()) break;
-      reader.feed(bytes);
-      wire.written(bytes.size());
-    }
+    write_all();
     for (play::Frame frame; reader.next(frame);) frames.push_back(frame);
     return frames;
   }

@@ -1,7 +1,5 @@
 #include "proxy/forward/request/upload_stall.hpp"
 
-#include <algorithm>
-
 namespace reprise::forward {
 namespace {
 
@@ -16,12 +14,10 @@ void UploadStall::watch() {
 }
 
 void UploadStall::time_is_up() {
-  const std::uint64_t unacknowledged = upstream_.unacknowledged();
-  const std::uint64_t body_sent = upstream_.sent_bytes() - std::min(upstream_.sent_bytes(), head_bytes_);
-  const bool all_is_here = unacknowledged == 0 && upload_.end() == UploadEnd::sent;
-  if (all_is_here || unacknowledged < body_sent) return;
+  const auto [all_sent, some_of_body] = upstream_.acknowledged(head_bytes_);
+  if (some_of_body || (all_sent && upload_.end() == UploadEnd::sent)) return;
   const Instant now = net::Tick::now();
-  if (unacknowledged == 0 || !waiting_since_) waiting_since_ = now;
+  if (all_sent || !waiting_since_) waiting_since_ = now;
   const bool stalled = now >= *deadline_ && now - *waiting_since_ >= patience;
   if (stalled && out_.may_be_repeated()) {
     ended_attempt_ = true;

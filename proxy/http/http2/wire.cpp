@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t output_bytes = 64 * 1024;
 // Memory for output that an idle connection keeps.
 constexpr std::size_t idle_output_bytes = 1024;
+constexpr std::uint64_t frame_head_bytes = 9;
 // Size of the HPACK encoder's table. A larger table that the upstream allows is not used (row M97).
 constexpr std::size_t hpack_table_bytes = 4096;
 // Longest head that can be sent. The limits of the listener are lower.
@@ -192,6 +193,7 @@ ssize_t Wire::read_piece(nghttp2_session* session, StreamId id, std::uint8_t* in
     stream->deferred = true;
     return NGHTTP2_ERR_DEFERRED;
   }
+  if (!stream->body_begin) stream->body_begin = self.framed_;
   if (bytes > 0) std::memcpy(into, stream->piece.data(), bytes);
   stream->piece.remove_prefix(bytes);
   if (stream->piece.empty() && stream->last) {
@@ -378,6 +380,15 @@ std::uint64_t Wire::sent_bytes(StreamId id) const {
   const Stream& stream = this->stream(id);
   const std::uint64_t unwritten = stream.end > written_ ? stream.end - written_ : 0;
   return stream.framed - std::min(stream.framed, unwritten);
+}
+
+bool Wire::all_acknowledged(StreamId id, std::uint64_t unacknowledged) const {
+  return std::min(stream(id).end, written_) + unacknowledged <= written_;
+}
+
+bool Wire::body_acknowledged(StreamId id, std::uint64_t unacknowledged) const {
+  const std::optional<std::uint64_t>& begin = stream(id).body_begin;
+  return begin && *begin + frame_head_bytes + unacknowledged < written_;
 }
 
 Http2Message& Wire::message(StreamId id) { return stream(id).message; }

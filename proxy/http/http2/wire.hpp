@@ -118,6 +118,11 @@ class Wire {
   bool may_have_sent(StreamId) const;
   /// Returns how many bytes of the stream's frames the owner has written.
   std::uint64_t sent_bytes(StreamId) const;
+  /// Returns true if the peer's host has acknowledged every byte of the stream that was written.
+  /// `unacknowledged`: the newest bytes of the connection that it has not acknowledged.
+  bool all_acknowledged(StreamId, std::uint64_t unacknowledged) const;
+  /// Returns true if the peer's host has acknowledged a byte of the own message's body.
+  bool body_acknowledged(StreamId, std::uint64_t unacknowledged) const;
 
   /// Returns what has arrived on the stream. Precondition: the stream was opened and not released.
   Http2Message& message(StreamId);
@@ -148,20 +153,21 @@ class Wire {
  protected:
   struct Stream {
     Http2Message message;
-    std::string_view piece;              ///< bytes of the own message's body that are not framed yet
-    std::string trailers;                ///< trailer lines of the own message
-    std::size_t unframed_heads = 0;      ///< heads that are queued and not framed
-    bool last = false;                   ///< no piece follows `piece`
-    bool ended = false;                  ///< END_STREAM of the own message was framed
-    bool deferred = false;               ///< libnghttp2 waits for the next piece
-    bool has_head = false;               ///< a head of the peer has arrived, interim or final
-    bool has_final_head = false;         ///< a head that is not interim has arrived
-    bool closed = false;                 ///< libnghttp2 has forgotten the stream
-    bool changed = false;                ///< listed in `changed_`
-    std::optional<std::uint64_t> begin;  ///< how many bytes were framed before the own head
-    std::uint64_t end = 0;               ///< how many bytes were framed up to the end of the newest frame
-    std::uint64_t framed = 0;            ///< bytes of the stream's HEADERS and DATA frames
-    Interims interims;                   ///< the interim heads that have arrived
+    std::string_view piece;                   ///< bytes of the own message's body that are not framed yet
+    std::string trailers;                     ///< trailer lines of the own message
+    std::size_t unframed_heads = 0;           ///< heads that are queued and not framed
+    bool last = false;                        ///< no piece follows `piece`
+    bool ended = false;                       ///< END_STREAM of the own message was framed
+    bool deferred = false;                    ///< libnghttp2 waits for the next piece
+    bool has_head = false;                    ///< a head of the peer has arrived, interim or final
+    bool has_final_head = false;              ///< a head that is not interim has arrived
+    bool closed = false;                      ///< libnghttp2 has forgotten the stream
+    bool changed = false;                     ///< listed in `changed_`
+    std::optional<std::uint64_t> begin;       ///< how many bytes were framed before the own head
+    std::optional<std::uint64_t> body_begin;  ///< how many bytes were framed before the first DATA frame
+    std::uint64_t end = 0;     ///< how many bytes were framed up to the end of the newest frame
+    std::uint64_t framed = 0;  ///< bytes of the stream's HEADERS and DATA frames
+    Interims interims;         ///< the interim heads that have arrived
     StreamWindow window;
 
     explicit Stream(std::uint32_t least_window) : window(least_window) {}

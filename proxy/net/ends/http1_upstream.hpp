@@ -27,7 +27,10 @@ class Http1Upstream final : public UpstreamEnd {
 
   bool may_have_sent() const override { return stream_.may_have_sent(); }
   std::uint64_t sent_bytes() const override { return stream_.sent_bytes(); }
-  std::uint64_t unacknowledged() override { return stream_.unacknowledged(); }
+  Acknowledged acknowledged(std::uint64_t head_bytes) override {
+    const std::uint64_t left = stream_.unacknowledged();
+    return {left == 0, head_bytes + left < sent_bytes()};
+  }
 
   ReadTask read_some(asio::mutable_buffer into) override { return stream_.read_some(into); }
   void limit_read(Duration after) override { stream_.limit_read(after); }

@@ -49,8 +49,13 @@ class RequestSink {
   virtual bool may_have_sent() const = 0;
   /// Returns how many bytes of the request were accepted by the kernel.
   virtual std::uint64_t sent_bytes() const = 0;
-  /// Returns how many sent bytes the upstream's host has not acknowledged. One system call.
-  virtual std::uint64_t unacknowledged() = 0;
+  /// What the upstream's host has acknowledged of the request.
+  struct Acknowledged {
+    bool all_sent = false;      ///< every byte that was sent
+    bool some_of_body = false;  ///< at least one byte of the body
+  };
+  /// `head_bytes`: size of the head that `open` was given. One system call.
+  virtual Acknowledged acknowledged(std::uint64_t head_bytes) = 0;
 
  protected:
   ~RequestSink() = default;

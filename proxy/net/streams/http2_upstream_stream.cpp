@@ -44,8 +44,10 @@ Task<ErrorCode> Http2UpstreamStream::send_end(std::string_view trailers, Duratio
   co_return co_await wait_until_sent(idle);
 }
 
-std::uint64_t Http2UpstreamStream::unacknowledged() {
-  return std::min(sent_bytes(), connection_->unacknowledged());
+RequestSink::Acknowledged Http2UpstreamStream::acknowledged(std::uint64_t) {
+  if (!is_open()) return {true, false};
+  const std::uint64_t left = connection_->unacknowledged();
+  return {wire().all_acknowledged(id(), left), wire().body_acknowledged(id(), left)};
 }
 
 ReadTask Http2UpstreamStream::read_some(asio::mutable_buffer into) {

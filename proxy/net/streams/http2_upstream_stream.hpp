@@ -32,7 +32,7 @@ class Http2UpstreamStream final : public UpstreamEnd, public Http2Stream {
   void end_pauses() override {}
   bool may_have_sent() const override { return has_sent(); }
   std::uint64_t sent_bytes() const override { return bytes_sent(); }
-  std::uint64_t unacknowledged() override;
+  Acknowledged acknowledged(std::uint64_t head_bytes) override;
 
   ReadTask read_some(asio::mutable_buffer) override;
   void limit_read(Duration after) override { set_read_limit(policy::end_of(Tick::now(), after)); }
