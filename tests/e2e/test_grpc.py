@@ -246,6 +246,39 @@ def test_M81_M82_messages_of_a_stream_are_sent_again_in_order_and_then_go_on():
         equal(upstream.requests[-1].body, message(b"one") + message(b"two") + message(b"three"))
 
 
+def test_M72_wait_for_trailers_ends_at_the_deadline():
+    policy = merge(REPEATABLE, {"hold": {"time": "1h"}, "retry": {"deadline": "500ms"}})
+    with scripted(begins) as upstream, calling(upstream, policy) as (client, _):
+        stream = begin(client)
+        client.data(stream, message(b"id"), end=True)
+        client.until(lambda: client.responses[stream].status == 200)
+        ends(upstream.links[0], upstream.heads[0], UNAVAILABLE)
+        expect(client.response(stream), UNAVAILABLE, 1)
+
+
+def test_M81_messages_on_disk_are_released_while_the_client_sends_nothing():
+    length = 100_000
+    policy = merge(REPEATABLE, {"replay": {"memory": "1KiB"}})
+    arrived = []
+    def gathers(link, request):
+        if len(request.body) < length:
+            return True
+        arrived.append((link, request))
+        return False
+    with Http2Upstream(at_data={METHOD: gathers}) as upstream, calling(upstream, policy) as (client, reprise):
+        stream = begin(client)
+        client.upload(stream, message(bytes(length)), end=False)
+        eventually(lambda: arrived, "the first message has arrived")
+        eventually(lambda: reprise.metric("reprise_replay_bytes", store="disk") > length, "it is held on disk")
+        begins(*arrived[0], b"answer")
+        client.until(lambda: client.responses[stream].pieces)
+        eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "nothing is held")
+        client.data(stream, message(b"last"), end=True)
+        eventually(lambda: arrived[0][1].body.endswith(message(b"last")), "the last message has arrived")
+        ends(*arrived[0])
+        expect(client.response(stream), OK, 1)
+
+
 def test_M86_M87_later_attempts_say_so_and_send_the_time_that_is_left():
     with scripted(trailers_only(UNAVAILABLE), trailers_only(UNAVAILABLE), answer(b"item")) as upstream, \
             calling(upstream, merge(REPEATABLE, {"attempt_header": True})) as (client, _):

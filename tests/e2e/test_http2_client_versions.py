@@ -49,6 +49,30 @@ def test_M21_upstream_without_http_2_is_asked_once():
         equal([len(line["attempts"]) for line in reprise.requests(3)], [1] * 3)
 
 
+def test_M21_body_is_not_held_for_an_upstream_that_is_known_to_speak_http_1():
+    with Upstream(record=True) as upstream, asking(upstream) as (client, reprise):
+        equal(client.ask("POST", body=b"once").status, 200)
+        stream = client.begin("POST", end=False)
+        client.upload(stream, bytes(100_000), end=False)
+        eventually(lambda: sum(map(len, upstream.bytes_received())) > 100_000, "the upstream has the bytes")
+        equal(reprise.metric("reprise_replay_bytes"), 0)
+        client.data(stream, end=True)
+        equal(client.response(stream).status, 200)
+
+
+def test_M21_A10_body_that_goes_over_http_2_is_not_counted_first():
+    spoke_1_0 = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
+    with Http2Upstream({"/old": [spoke_1_0]}) as upstream, asking(upstream) as (client, reprise):
+        with Client(reprise.gateway) as old:
+            old.send(b"GET /old HTTP/1.1\r\nHost: x\r\n\r\n")
+            equal(old.read_response().status, 200)
+        stream = client.begin("POST", "/new", end=False)
+        client.data(stream, b"part")
+        upstream.heads_seen(1, "/new")
+        client.data(stream, end=True)
+        equal(client.response(stream).status, 200)
+
+
 class ClosesUnread(Upstream):
     """Closes a connection that begins with the preface, without a byte."""
 

@@ -137,21 +137,16 @@ TEST(Http2Entry, M107_ledger_keeps_what_the_attempt_reported_about_http2) {
   EXPECT_EQ(exchange.ledger()[0].queued, 20ms);
 }
 
-TEST(Http2Body, M68_M69_body_of_any_method_is_held_if_the_route_uses_http2) {
+TEST(Http2Body, M68_M69_body_of_any_method_is_held_if_it_is_sent_over_http2) {
   policy::RoutePolicy policy;
   const policy::Facts unrepeatable;
   EXPECT_EQ(policy::disk_share(unrepeatable, policy), 0U);
-  EXPECT_EQ(policy::disk_share(unrepeatable, policy, true), policy.replay_disk_bytes)
-      << "from an HTTP/2 client";
+  EXPECT_EQ(policy::disk_share(unrepeatable, policy, true), policy.replay_disk_bytes);
   EXPECT_FALSE(policy::repeats_after_refusal(policy, false));
-  policy.http2 = policy::UseHttp2::never;
-  EXPECT_FALSE(policy::repeats_after_refusal(policy, true));
-  policy.http2 = policy::UseHttp2::always;
-  EXPECT_TRUE(policy::repeats_after_refusal(policy));
-  EXPECT_EQ(policy::disk_share(unrepeatable, policy), policy.replay_disk_bytes);
+  EXPECT_TRUE(policy::repeats_after_refusal(policy, true));
   policy.mode = policy::Mode::off;
-  EXPECT_FALSE(policy::repeats_after_refusal(policy));
-  EXPECT_EQ(policy::disk_share(unrepeatable, policy), 0U);
+  EXPECT_FALSE(policy::repeats_after_refusal(policy, true));
+  EXPECT_EQ(policy::disk_share(unrepeatable, policy, true), 0U);
 }
 
 }  // namespace

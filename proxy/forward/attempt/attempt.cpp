@@ -58,10 +58,10 @@ std::string last_lines(const Worker& worker, const Outgoing& out, unsigned numbe
   return lines += "\r\n";
 }
 
-// Returns when a held response is released: after `hold.time`, but at the latest at the deadline, because no
-// retry can start after the deadline.
-Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
-  const Instant until = net::Tick::now() + hold.time;
+// Returns when a held response is released: after `time`, but at the latest at the deadline, because no retry
+// can start after the deadline.
+Instant hold_limit(Duration time, std::optional<Instant> deadline) {
+  const Instant until = net::Tick::now() + time;
   return deadline ? std::min(until, *deadline) : until;
 }
 
@@ -87,7 +87,7 @@ Task<policy::Outcome> judge_content(OneAttempt& one, const policy::HoldPolicy& h
     co_return responded;
   }
   if (!is_held(hold, response)) co_return responded;
-  const Instant until = hold_limit(hold, one.deadline);
+  const Instant until = hold_limit(hold.time, one.deadline);
   const policy::Outcome outcome = co_await hold_back(one.worker.pool, hold, responded,
                                                      stall_limit_of(one.out, response), until, response);
   // The body ended early because this attempt was cancelled, not because of the upstream.
@@ -102,7 +102,8 @@ Task<policy::Outcome> judge_call(OneAttempt& one, Responded responded) {
   const bool may_wait = responded.status == 200 && out.may_be_repeated();
   const Duration patience =
       may_wait ? policy::peek_time(*out.route.policy, out.body.complete()) : Duration::zero();
-  const policy::Outcome outcome = co_await read_call_end(responded, may_wait, patience, one.response);
+  const policy::Outcome outcome =
+      co_await read_call_end(responded, may_wait, hold_limit(patience, one.deadline), one.response);
   if (one.cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
 }
@@ -270,7 +271,7 @@ Task<void> attempt(OneAttempt& one, const policy::Start& start) {
   auto& [worker, out, client, cancel, deadline, response, result] = one;
   response.clear();
   std::optional<Instant> connect_by = deadline;
-  if (client != nullptr && out.body.chunked() && !out.route.is_call && out.route.carrier()->speaks_1_0()) {
+  if (client != nullptr && out.body.chunked() && needs_length(out)) {
     result.client = co_await frame_for_1_0(one);
     if (result.client != ClientState::present) co_return;
     // The time that the client needs to send its body does not count as connect time.

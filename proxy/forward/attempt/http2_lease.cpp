@@ -28,10 +28,6 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
   return request;
 }
 
-bool may_use_either(const Route& route) {
-  return route.policy->http2 == policy::UseHttp2::automatic && !route.needs_http2();
-}
-
 // Takes a connection that was dialled for a tunnel and has carried nothing (row M6).
 std::unique_ptr<net::Stream> take_unused(OneAttempt& one, policy::UpstreamAddress& address) {
   const Route& route = one.out.route;
@@ -73,7 +69,7 @@ Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, 
     is_fresh = false;
     co_return std::move(unused);
   }
-  const bool is_open = may_use_either(route);
+  const bool is_open = route.may_use_either();
   DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
   net::Dialled dialled = co_await dial_for(one, dial, address);
   if (carrier.tls == nullptr || !is_open || std::holds_alternative<Failed>(dialled)) co_return dialled;
@@ -125,7 +121,7 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   if (route.is_call && failed.cause == Cause::not_http2)
     carrier.version.no_calls_until = net::Tick::now() + between_dials_of_calls;
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
-  const bool uses_http1 = carrier.tls == nullptr && may_use_either(route) && error &&
+  const bool uses_http1 = carrier.tls == nullptr && route.may_use_either() && error &&
                           note_no_http2(carrier.version, failed.cause, is_fresh);
   if (uses_http1) co_return co_await connect_for(one, deadline, address);
   co_return failed;
@@ -149,21 +145,12 @@ class WaitCount {
 // Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
 bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
   const Route& route = one.out.route;
-  if (!may_use_either(route) || !route.carrier()->version.http1_over_tls) return false;
+  if (!route.may_use_either() || !route.carrier()->version.http1_over_tls) return false;
   one.response.connection = net::Lease(lease(one.worker, one.out, start));
   return bool(one.response.connection);
 }
 
 }  // namespace
-
-bool uses_http2(const Outgoing& out) {
-  const Route& route = out.route;
-  if (route.is_call) return route.needs_http2();
-  return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
-         !route.is_for_parent() && !route.carrier()->requires_http1() &&
-         !out.pin->requires_http1(*route.carrier()) &&
-         !(may_use_either(route) && route.carrier()->version.is_http1());
-}
 
 Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,
                                        std::optional<Instant> deadline, policy::UpstreamAddress& address) {

@@ -94,7 +94,7 @@ Task<Served> send_call_failure(OneExchange& one, const http::Reply& reply) {
   const ErrorCode error =
       co_await one.client.end.send_rest(one.request.route.snapshot->settings.timers.header);
   Served served = own_response(200, false, error);
-  served.grpc = status;
+  if (!error) served.grpc = status;
   co_return served;
 }
 

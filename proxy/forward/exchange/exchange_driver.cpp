@@ -331,11 +331,11 @@ Task<void> ExchangeDriver::obey(const policy::Cut&) {
 // Ends a gRPC call whose upstream connection was lost between two messages as a client without a proxy would
 // see it (row M78).
 Task<void> ExchangeDriver::end_call() {
-  served_.grpc = policy::GrpcStatus::unavailable;
   client_.end.add_end(
       "grpc-status: 14\r\n"
       "grpc-message: reprise: the connection to the upstream was lost after the response had begun\r\n");
-  static_cast<void>(co_await client_.end.send_rest(request_.route.snapshot->settings.timers.header));
+  const ErrorCode error = co_await client_.end.send_rest(request_.route.snapshot->settings.timers.header);
+  if (!error) served_.grpc = policy::GrpcStatus::unavailable;
 }
 
 Task<void> ExchangeDriver::obey(const policy::Leave&) {

@@ -8,12 +8,12 @@ FullDuplex::~FullDuplex() {
 
 Task<void> FullDuplex::begin() {
   Upload& upload = response_.sending->upload();
+  upload.stop_holding();
   if (!response_.is_sending()) {
     upload_ended(upload.end());  // the upload ended before this object became its listener
     co_return;
   }
   upload.set_listener(this);
-  upload.stop_holding();
   const bool refuses_the_rest = response_.head.status >= 400 && response_.head.close;
   if (refuses_the_rest || out_.waits_for_continue()) co_await upload.stop();
 }

@@ -43,7 +43,7 @@ class BodyWriter {
   /// Returns how the relay ended.
   Relayed relayed(Relayed::End end) const {
     Relayed result{end, Cause::truncated, bytes_};
-    result.grpc = grpc_;
+    if (end == Relayed::End::complete) result.grpc = grpc_;
     return result;
   }
   /// Returns how the relay ended if the body broke with `step`.

@@ -124,7 +124,9 @@ Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
     co_return net::BodyStep::stalled;
   }
   if (unheld_.empty()) {
+    waits_for_client_ = true;
     const net::BodyStep step = co_await client_->next(idle, unheld_);
+    waits_for_client_ = false;
     if (step != net::BodyStep::piece) {
       unheld_ = {};
       co_return step;

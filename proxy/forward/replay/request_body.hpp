@@ -80,6 +80,8 @@ class RequestBody final : public net::Cancellable {
   /// is sent chunked. Otherwise returns the step that failed. Returns `malformed` also if the disk lost held
   /// bytes.
   Task<net::BodyStep> count(Duration idle);
+  /// Returns true while `next` waits for the client. `release_held` may be called meanwhile.
+  bool waits_for_client() const { return waits_for_client_; }
   /// Releases the held bytes. The body cannot be sent again afterwards.
   void release_held();
   /// Waits until all stored bytes are written or the file has failed.
@@ -114,6 +116,7 @@ class RequestBody final : public net::Cancellable {
   bool wanted_ = false;     ///< some rule could allow a retry
   bool uncounted_ = false;  ///< the body was lost while its length was being determined
   bool cancelled_ = false;
+  bool waits_for_client_ = false;
   Duration waited_{};  ///< total time spent waiting for memory that other bodies' blocks occupy
 };
 

@@ -66,9 +66,7 @@ Task<UploadEnd> Upload::pump() {
     if (stopping_) co_return UploadEnd::stopped;
     if (!holds_) body_.release_held();
     std::string_view piece;
-    waits_for_body_ = body_.stored() == 0;
     const net::BodyStep step = co_await body_.next(idle_, piece);
-    waits_for_body_ = false;
     if (stopping_) co_return UploadEnd::stopped;
     if (step == net::BodyStep::malformed) co_return UploadEnd::malformed;
     if (step == net::BodyStep::end) co_return co_await send_last();
@@ -101,7 +99,8 @@ Task<UploadEnd> Upload::send_stored() {
 
 void Upload::stop_holding() {
   holds_ = false;
-  if (waits_for_body_) body_.release_held();
+  // While it waits for the client, every byte that was read is sent.
+  if (end_ == UploadEnd::sent || body_.waits_for_client()) body_.release_held();
 }
 
 Task<UploadEnd> Upload::send_piece(std::string_view piece) {

@@ -76,7 +76,6 @@ class Upload {
   std::unique_ptr<ReplayReader> stored_;  ///< set while the bytes held on disk are sent
   bool stopping_ = false;
   bool holds_ = true;
-  bool waits_for_body_ = false;  ///< every byte that was read is sent, and none of them is on disk
   UploadEnd end_ = UploadEnd::running;
 };
 

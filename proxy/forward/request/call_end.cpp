@@ -18,7 +18,7 @@ void set_end(const http::ResponseHead& head, const std::string& trailers, policy
 
 }  // namespace
 
-Task<policy::Outcome> read_call_end(policy::Responded head, bool may_wait, Duration patience,
+Task<policy::Outcome> read_call_end(policy::Responded head, bool may_wait, Instant until,
                                     Response& response) {
   net::BodySource& source = response.begin_body();
   net::BodyStep step = net::BodyStep::end;
@@ -26,8 +26,8 @@ Task<policy::Outcome> read_call_end(policy::Responded head, bool may_wait, Durat
   if (!source.complete()) {
     if (!may_wait) co_return head;
     if (!source.take_at_hand(step, piece)) {
-      if (patience == Duration::zero()) co_return head;
-      step = co_await source.next_until(net::Tick::now() + patience, piece);
+      if (until <= net::Tick::now()) co_return head;
+      step = co_await source.next_until(until, piece);
       if (step == net::BodyStep::stalled) co_return head;
     }
   }

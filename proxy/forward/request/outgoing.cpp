@@ -93,18 +93,36 @@ std::uint64_t longest_body(const policy::RoutePolicy& policy, const config::Limi
   return std::min(policy.request_body_bytes, process.request_body_bytes);
 }
 
-HoldLimits hold_limits(const Incoming& in, const Route& route) {
+bool uses_http2(const Outgoing& out) {
+  const Route& route = out.route;
+  if (route.is_call) return route.needs_http2();
+  const net::Upstream& carrier = *route.carrier();
+  return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
+         !route.is_for_parent() && !carrier.requires_http1() && !out.pin->requires_http1(carrier) &&
+         !(route.may_use_either() && carrier.version.is_http1());
+}
+
+bool expects_http2(const Outgoing& out) {
+  return uses_http2(out) && !(out.route.may_use_either() && out.route.carrier()->version.http1_over_tls);
+}
+
+bool needs_length(const Outgoing& out) {
+  return out.in.head.framing.kind == http::Framing::Kind::chunked && !out.route.is_call &&
+         out.route.carrier()->speaks_1_0() && !expects_http2(out);
+}
+
+HoldLimits hold_limits(const Outgoing& out) {
+  const Incoming& in = out.in;
+  const Route& route = out.route;
   const policy::RoutePolicy& policy = *route.policy;
   const config::Limits& process = route.snapshot->settings.limits;
+  const bool over_http2 = expects_http2(out);
   const bool pointless =
       policy.mode == policy::Mode::off || (route.facts.idempotent == policy::Idempotency::no &&
-                                           !policy::repeats_after_refusal(policy, in.head.over_http2));
-  // Row A10: before a chunked body is sent to an HTTP/1.0 upstream, it is held to learn its length.
-  const bool to_count = in.head.framing.kind == http::Framing::Kind::chunked && route.carrier()->speaks_1_0();
+                                           !policy::repeats_after_refusal(policy, over_http2));
   HoldLimits limits;
-  limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
-  limits.disk =
-      std::min(policy::disk_share(route.facts, policy, in.head.over_http2), process.replay_disk_bytes);
+  limits.memory = pointless && !needs_length(out) ? 0 : policy.replay_memory_bytes;
+  limits.disk = std::min(policy::disk_share(route.facts, policy, over_http2), process.replay_disk_bytes);
   limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
   limits.most = longest_body(policy, process);
   if (policy.retry.deadline) limits.until = in.started + *policy.retry.deadline;

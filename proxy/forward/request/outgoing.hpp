@@ -94,8 +94,19 @@ bool is_too_long_for_memory(const http::RequestHead&, const policy::RoutePolicy&
 std::optional<Instant> end_of_signature(const Incoming&);
 /// Returns the longest body that is accepted, in bytes. A longer body is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
+/// Returns true if the next attempt is to be sent over HTTP/2. False if the upstream or this client's
+/// authentication needs HTTP/1 (rows M29 and M30), for a request that asks to switch protocols (row M13), and
+/// for one that goes to a parent proxy in absolute-form (row M28). False too if either version may be used,
+/// and the upstream is known not to speak HTTP/2 in clear text (row M21).
+bool uses_http2(const Outgoing&);
+/// Like `uses_http2`, but false too if the upstream has last chosen HTTP/1 over TLS. It may choose HTTP/2 on
+/// the next connection.
+bool expects_http2(const Outgoing&);
+/// Returns true if the body is held before it is sent, to learn its length: the upstream is expected to read
+/// no chunked bodies (row A10).
+bool needs_length(const Outgoing&);
 /// Returns how much of the body may be held. If no rule can ever allow a retry, the body is held only if the
 /// upstream needs its length in advance.
-HoldLimits hold_limits(const Incoming&, const Route&);
+HoldLimits hold_limits(const Outgoing&);
 
 }  // namespace reprise::forward

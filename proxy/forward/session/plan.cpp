@@ -78,7 +78,7 @@ void choose_route(Request& request, std::string_view method, std::string_view ho
 // first non-repeatable request to a host gets its own connection, as it would without a proxy (row F10).
 void plan_body(Client& client, net::BodySource& body, Request& request) {
   Outgoing& out = request.out;
-  const HoldLimits limits = hold_limits(request.in, request.route);
+  const HoldLimits limits = hold_limits(out);
   out.body.begin(body, client.worker.shared.replay, request.in.head, limits);
   out.freshness = freshness_of(out, limits, client.non_repeatable_upstream);
   if (out.freshness != net::Freshness::any) client.non_repeatable_upstream = request.route.carrier().get();

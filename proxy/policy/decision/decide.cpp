@@ -164,10 +164,10 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
 
 // A JSON condition can read only a body in memory. If such a condition would have to read a longer body, the
 // request does not count as idempotent.
-std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy, bool from_http2) {
+std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy, bool over_http2) {
   // The upstream can show that a repeat is safe (`retry.refused`, HTTP/2), even if the request is not
   // idempotent.
-  const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy, from_http2);
+  const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy, over_http2);
   const bool retried =
       policy.mode == Mode::active && repeats && !are_attempts_spent(1, policy.retry.max_attempts);
   const bool refused = refuses_nested_client(facts, policy);

@@ -28,8 +28,8 @@ Duration wait_for(Duration backoff, const Hints&);
 WaitRange wait_bounds(const Attempt&, const Outcome&, const RoutePolicy&);
 
 /// Returns how many bytes of the request body may go to disk: 0 if the body could never be sent again, or if
-/// the request is `no-store` (row D16). `from_http2`: the client has sent the request over HTTP/2.
-std::uint64_t disk_share(const Facts&, const RoutePolicy&, bool from_http2 = false);
+/// the request is `no-store` (row D16). `over_http2`: the request is sent over HTTP/2.
+std::uint64_t disk_share(const Facts&, const RoutePolicy&, bool over_http2 = false);
 
 /// The time by which an attempt must have received its response head. `last_request_byte` is when the whole
 /// request was sent. `attempt_timeout` and the deadline limit only a repeatable attempt; any other attempt

@@ -21,11 +21,9 @@ bool is_refused(const Facts& facts, const Outcome& outcome, const RoutePolicy& p
          (facts.changes_protocol && busy && policy.retry.on.lists(outcome));
 }
 
-bool repeats_after_refusal(const RoutePolicy& policy, bool from_http2) {
+bool repeats_after_refusal(const RoutePolicy& policy, bool over_http2) {
   if (policy.mode == Mode::off) return false;
-  const bool may_use_http2 =
-      policy.http2 == UseHttp2::always || (policy.http2 == UseHttp2::automatic && from_http2);
-  if (may_use_http2) return true;  // a stream may be refused (rows M68 and M69)
+  if (over_http2) return true;  // a stream may be refused (rows M68 and M69)
   if (policy.retry.refused.statuses.any()) return true;
   return policy.hold && std::any_of(policy.hold->body.begin(), policy.hold->body.end(),
                                     [](const BodyPredicate& predicate) { return predicate.refused; });

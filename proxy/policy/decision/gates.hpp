@@ -40,8 +40,8 @@ bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 
 /// Returns true if an upstream of this route can report that it did nothing, by a response or by the end of
 /// an HTTP/2 stream, so that a request of any method may be sent again. The body of the request must then be
-/// held. `from_http2`: the client has sent the request over HTTP/2.
-bool repeats_after_refusal(const RoutePolicy&, bool from_http2 = false);
+/// held. `over_http2`: the request is sent over HTTP/2.
+bool repeats_after_refusal(const RoutePolicy&, bool over_http2 = false);
 
 /// Returns true if the request is sent over HTTP/2, unless this upstream needs HTTP/1. False for a request
 /// that asks for another protocol (row M13). `bound`: the upstream authenticates the connection (row M30).

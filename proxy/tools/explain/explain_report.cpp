@@ -169,8 +169,8 @@ bool is_repeatable(const ExplainReport& report) {
 std::string replay(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route_policy();
   const policy::Facts& facts = report.explanation.facts;
-  const bool repeats = facts.idempotent == policy::Idempotency::yes || report.explanation.http2 ||
-                       policy::repeats_after_refusal(policy);
+  const bool repeats = facts.idempotent == policy::Idempotency::yes ||
+                       policy::repeats_after_refusal(policy, report.explanation.http2);
   if (policy.mode == policy::Mode::off || !repeats)
     return "the body is not held, because the request would not be sent again";
   const std::uint64_t disk = std::min(policy::disk_share(facts, policy, report.explanation.http2),

@@ -63,8 +63,9 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
+  const bool over_http2 = uses_http2(facts, policy, question.bound, question.http2);
   const auto most =
-      std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy, question.http2));
+      std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy, over_http2));
   const bool again = !question.bound && question.body_bytes <= most && !is_over_total(question, policy);
   return question.first.replayable && (!sending_began || again);
 }
