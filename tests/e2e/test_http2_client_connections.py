@@ -1,9 +1,10 @@
-"""Tests rows M44, M61 to M66 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
+"""Tests rows M44, M61 to M66, M101 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
 import os
 import signal
 import threading
 
 import http2_frames as h2
+from client import Client
 from control import Controlled
 from harness import LOOPBACK, PATIENCE, equal, eventually
 from http2_client import Http2Client
@@ -39,6 +40,23 @@ def test_M61_pings_are_acknowledged_and_not_forwarded():
         client.until(lambda: len(client.pongs) == 20)
         client.reset_stream(1)
         equal((client.pongs[-1], upstream.links[0].pinged), (h2.number(19) * 2, 0))
+
+
+def test_M101_client_that_only_pings_makes_room_for_a_new_one():
+    with Upstream() as upstream, asking(upstream, "never", configuration={"threads": 1, "limits": {"connections": 2}}) as (pinging, reprise):
+        equal(pinging.ask().status, 200)
+        with Http2Client(reprise.gateway) as later:
+            equal(later.ask().status, 200)
+            pinging.send(h2.frame(h2.PING, 0, 0, b"12345678"))
+            pinging.until(lambda: pinging.pongs)
+            def gets_in():
+                with Client(reprise.gateway) as newcomer:
+                    newcomer.send(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+                    return newcomer.read_response().status == 200
+            eventually(gets_in, "the client that has asked nothing for longest makes room")
+            equal(pinging.read_to_goaway(), h2.NO_ERROR)
+            equal(later.ask().status, 200)
+        assert reprise.metric("reprise_limits_hit_total", limit="room") >= 1
 
 
 def test_M62_idle_connection_ends_with_goaway():

@@ -1,4 +1,4 @@
-"""Tests rows M32 to M48 of docs/requirements/http2.md for HTTP/2 clients: how their requests and the responses to them are
+"""Tests rows M32 to M48 and M83 of docs/requirements/http2.md for HTTP/2 clients: how their requests and the responses to them are
 translated, framed and cut. Every case runs with upstreams of both versions."""
 import contextlib
 import hashlib
@@ -231,6 +231,20 @@ def test_M48_large_bodies_are_equal_to_the_byte():
         response = client.ask(path="/down")
         equal((response.size, hashlib.sha256(response.body).hexdigest().encode(), response.ended), (SIZE, digest, True))
         eventually(lambda: reprise.metric("reprise_http2_streams", side="client") == 0, "the streams have ended")
+
+
+def test_M83_body_that_is_sent_again_has_the_same_bytes_and_trailers():
+    block = bytes(range(256)) * 40
+    retries = {"idempotent": "always", "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
+    with Http2Upstream({"/x": [resets(h2.INTERNAL_ERROR), 503, 200]}) as upstream, asking(upstream, **retries) as (client, _):
+        stream = client.begin("POST", "/x", [("trailer", "x-sum")], end=False)
+        for size in (1, 999, 9240):
+            client.data(stream, block[:size])
+        client.trailers(stream, [("x-sum", "10240")])
+        response = client.response(stream)
+        equal((response.status, response.attempts), (200, 3))
+        equal({(request.body, tuple(request.trailers)) for request in upstream.requests}, {(block[:1] + block[:999] + block[:9240], (("x-sum", "10240"),))})
+        equal(len(upstream.requests), 3)
 
 
 def test_own_failures_name_their_reason():

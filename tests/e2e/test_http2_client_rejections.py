@@ -177,6 +177,13 @@ def test_M96_head_above_the_limits_gets_431_and_the_connection_goes_on():
         equal([request.path for request in upstream.requests], ["/good"])
 
 
+def test_M96_single_field_that_the_library_cannot_decode_ends_the_connection():
+    with Upstream() as upstream, asking(upstream, "never") as (client, _):
+        client.send(client.frames_of(client.head("GET", "/x", [("x-a", "v" * 100_000)]), parts=8)[1])
+        equal(client.read_to_goaway(), h2.COMPRESSION_ERROR)
+        equal(upstream.requests, [])
+
+
 def test_M97_table_of_headers_is_bounded():
     with Upstream() as upstream, asking(upstream, "never") as (client, _):
         client.send(h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, 1, b"\x3f\xe1\xff\x03"))  # a table of 64 KiB
