@@ -6,7 +6,9 @@ import socket
 
 from client import Client, ask, head_of
 from control import Controlled
-from harness import Reprise, equal
+from grpc_calls import METHOD, OK, UNAVAILABLE, answer, call, status_of, trailers_only
+from harness import LOOPBACK, Reprise, equal
+from http2_client import Http2Client
 from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
 from http2_upstream import Gate, Http2Upstream, excludes, in_turns, resets
 from server import Server
@@ -47,7 +49,7 @@ class Trouble:
     """A reprise with upstreams that fail in every way that the metrics count. `play` runs one round of traffic.
     `threads` is the proxy's number of threads."""
 
-    routes = ("shop", "hasty", "copied", "reports", "search", "uploads", "framed", "narrow")
+    routes = ("shop", "hasty", "copied", "reports", "search", "uploads", "framed", "narrow", "called")
 
     def __init__(self, threads=2):
         self.shop = Upstream({
@@ -60,6 +62,7 @@ class Trouble:
         self.gate = Gate()
         self.framed = Http2Upstream(otherwise=[in_turns(resets(CANCEL), excludes(), 200)])
         self.narrow = Http2Upstream(otherwise=[self.gate], settings={MAX_CONCURRENT_STREAMS: 1})
+        self.called = Http2Upstream({METHOD: [in_turns(trailers_only(UNAVAILABLE), answer(b"item"))]})
         self.talker = Server(echo)
         self.collector = Upstream(otherwise=[every_other(Say(400), Say(200, b"{}"))])
         certificate, key = authority().issue(names=(), ends=10, usage="clientAuth")
@@ -77,6 +80,7 @@ class Trouble:
                 self.route("uploads", idle_timeout="10m"),
                 self.route("framed", http2="always"),
                 self.route("narrow", http2="always"),
+                self.route("called", idempotent="always"),
                 {"name": "certified", "match": {"host": "certified.test"}, "tls": {"certificate": certificate, "key": key}},
             ])
         self.stack = contextlib.ExitStack()
@@ -107,6 +111,7 @@ class Trouble:
     def play(self):
         self.what_is_retried()
         self.what_uses_http2()
+        self.what_is_called()
         self.what_is_refused()
         self.what_is_no_plain_request()
         self.what_is_read_anew()
@@ -137,6 +142,12 @@ class Trouble:
             self.gate.open.set()
             for client in clients:
                 equal(client.read_response("GET").status, 200)
+
+    def what_is_called(self):
+        """Sends gRPC calls whose first attempt fails."""
+        with Http2Client(self.reprise.forward, authority=f"{LOOPBACK}:{self.called.port}") as client:
+            for _ in range(3):
+                equal(status_of(call(client, b"id")), OK)
 
     def what_is_refused(self):
         for _ in range(4):

@@ -91,8 +91,10 @@ void check_way_through(const RequestHead& head, const FieldList& fields, TargetF
   std::string out;
   write_request_head(head, *forward, {}, "reprise", false, out);
   out += "\r\n";
+  // The proxy adds Via and Host to a head that may already be at the limits.
+  constexpr HeadLimits wider{.bytes = 2 * HeadLimits().bytes, .fields = 2 * HeadLimits().fields};
   RequestHead sent;
-  law(parse_request(out, {}, sent) == Parsed{Progress::complete} && sent.bytes == out.size(),
+  law(parse_request(out, wider, sent) == Parsed{Progress::complete} && sent.bytes == out.size(),
       "the head that is sent is not one head");
   FieldBlock block;
   write_request_fields(out, "http", block);
