@@ -8,8 +8,11 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import http2_frames as h2
 from client import ask
-from harness import Reprise, equal, eventually, options
+from grpc_calls import METHOD, NOT_FOUND, REPEATABLE, UNAVAILABLE, answer, call, calling, trailers_only
+from harness import Reprise, equal, eventually, merge, options
+from http2_upstream import Http2Upstream, resets
 from upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -64,6 +67,29 @@ def test_D5_explain_predicts_the_attempts_for_body_sizes_around_the_replay_limit
             response = ask(reprise, "PUT", upstream.url("/x"), bytes(size))
             equal((response.status, response.field("Reprise-Reason")), (503, reason), f"the proxy, {size} bytes")
             eventually(lambda: reprise.metric("reprise_replay_bytes", store="disk") == 0, "the file is closed")
+
+
+def test_M110_explain_predicts_the_attempts_and_the_reason_of_calls():
+    pushback = [("grpc-retry-pushback-ms", "-1")]
+    cases = [
+        (REPEATABLE, trailers_only(UNAVAILABLE), []),
+        ({}, trailers_only(UNAVAILABLE), []),
+        (REPEATABLE, trailers_only(NOT_FOUND), ["--grpc-status", "not_found"]),
+        (REPEATABLE, trailers_only(UNAVAILABLE, pushback), ["--pushback", "-1"]),
+        (REPEATABLE, answer(b"item", status=UNAVAILABLE), ["--grpc-status", "unavailable", "--after-message"]),
+        (REPEATABLE, resets(h2.CANCEL), ["--reset", "cancel"]),
+        ({}, resets(h2.CANCEL), ["--reset", "cancel"]),
+        ({}, resets(h2.REFUSED_STREAM), ["--reset", "refused_stream"]),
+    ]
+    for policy, step, options_of_explain in cases:
+        brief = merge({"retry": {"max_attempts": 3, "backoff": {"initial": "1ms", "maximum": "1ms"}}}, policy)
+        with Http2Upstream({METHOD: [step]}) as upstream, calling(upstream, brief) as (client, reprise):
+            code, out = explain("--grpc", METHOD[1:], upstream.url(""), "-c", reprise.config_file, "--format", "json", *options_of_explain)
+            equal(code, 0, out)
+            course = json.JSONDecoder().raw_decode(out)[0]["courses"]["shortest_waits"]
+            call(client, b"id")
+            line, = reprise.requests(1)
+            equal((course["last_attempt"], course["last"]["reason"]), (len(line["attempts"]), line["reason"]), f"{policy} {options_of_explain}")
 
 
 def test_explain_json_matches_the_text_output():
