@@ -12,7 +12,9 @@ from pathlib import Path
 
 from client import Client
 from faults import in_background, played
+from grpc_calls import METHOD, OK, UNAVAILABLE, answer, call, calling, status_of, trailers_only
 from harness import NotPlayed, Reprise, equal, eventually, is_sanitized
+from http2_upstream import Http2Upstream
 from upstream import Say, Upstream
 
 HOUR = 3600
@@ -71,6 +73,24 @@ def test_I8_wall_clock_jumps_do_not_change_wait_times():
             equal((responses[0].status, responses[0].attempts), (200, 2), path)
             assert time.monotonic() - start >= 0.4, "sooner than asked"
             equal(wall_of(reprise.requests(count)[-1]), step // HOUR, "the clock was set off")
+            clock.step(0)
+    played("wall clock jumps", 2)
+
+
+def test_I8_M87_wall_clock_jumps_do_not_change_the_deadline_of_a_call():
+    if is_sanitized():
+        raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
+    retry = {"backoff": {"initial": "400ms", "maximum": "400ms", "jitter": "none"}}
+    steps = [trailers_only(UNAVAILABLE), answer(b"item")] * 2
+    with hours_off() as jumps, Http2Upstream({METHOD: steps}) as upstream, calling(upstream, {"idempotent": "always", "retry": retry}) as (client, _):
+        for count, (clock, step) in enumerate(jumps, 1):
+            thread, responses = in_background(lambda: call(client, b"id", fields=[("grpc-timeout", "60S")]))
+            upstream.seen(2 * count - 1)
+            clock.step(step)
+            thread.join()
+            equal((status_of(responses[0]), responses[0].attempts), (OK, 2))
+            left = int(upstream.requests[-1].field("grpc-timeout").removesuffix("m"))
+            assert 0 < left <= 60_000 - 400, left
             clock.step(0)
     played("wall clock jumps", 2)
 

@@ -1,5 +1,6 @@
 """Tests rows M24 and M72 to M91 of docs/requirements/http2.md: gRPC calls, which outcomes are retried, and what the client gets."""
 import base64
+import resource
 import socket
 
 import http2_frames as h2
@@ -277,6 +278,20 @@ def test_M81_messages_on_disk_are_released_while_the_client_sends_nothing():
         eventually(lambda: arrived[0][1].body.endswith(message(b"last")), "the last message has arrived")
         ends(*arrived[0])
         expect(client.response(stream), OK, 1)
+
+
+def test_M81_stream_goes_on_when_the_disk_is_full_but_is_not_sent_again():
+    with scripted(answer(b"sum"), trailers_only(UNAVAILABLE)) as upstream, calling(upstream, merge(REPEATABLE, {"replay": {"memory": "1KiB"}})) as (client, reprise):
+        full = 100_000  # imitates a disk that is full after so many bytes
+        resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (full, full))
+        for status, reason in ((OK, None), (UNAVAILABLE, "not_replayable")):
+            stream = begin(client)
+            for _ in range(10):
+                client.upload(stream, message(bytes(50_000)), end=False)
+            client.data(stream, end=True)
+            expect(client.response(stream), status, 1, reason)
+        equal([request.body == message(bytes(50_000)) * 10 for request in upstream.requests], [True] * 2)
+        equal(reprise.metric("reprise_replay_bytes"), 0)
 
 
 def test_M86_M87_later_attempts_say_so_and_send_the_time_that_is_left():
