@@ -369,8 +369,6 @@ bool Wire::is_stuck(StreamId id) const {
          nghttp2_session_want_write(session_->handle) == 0;
 }
 
-bool Wire::closed(StreamId id) const { return stream(id).closed; }
-
 bool Wire::may_have_sent(StreamId id) const {
   const Stream& stream = this->stream(id);
   return stream.begin && std::max(begun_, written_) > *stream.begin;
@@ -380,10 +378,6 @@ std::uint64_t Wire::sent_bytes(StreamId id) const {
   const Stream& stream = this->stream(id);
   const std::uint64_t unwritten = stream.end > written_ ? stream.end - written_ : 0;
   return stream.framed - std::min(stream.framed, unwritten);
-}
-
-bool Wire::all_acknowledged(StreamId id, std::uint64_t unacknowledged) const {
-  return std::min(stream(id).end, written_) + unacknowledged <= written_;
 }
 
 bool Wire::body_acknowledged(StreamId id, std::uint64_t unacknowledged) const {

@@ -4,6 +4,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -108,7 +109,7 @@ class Wire {
   /// Returns true if the owner has written everything that was queued for the stream.
   bool taken(StreamId) const;
   /// Returns true if the stream has ended on both sides, or was reset. Nothing more is sent.
-  bool closed(StreamId) const;
+  bool closed(StreamId id) const { return stream(id).closed; }
   /// Returns true if the rest of the own message can never be sent: the peer has closed its sending side, so
   /// it cannot open the windows that hold the rest back. False while
   /// bytes of `output` are unwritten.
@@ -120,7 +121,9 @@ class Wire {
   std::uint64_t sent_bytes(StreamId) const;
   /// Returns true if the peer's host has acknowledged every byte of the stream that was written.
   /// `unacknowledged`: the newest bytes of the connection that it has not acknowledged.
-  bool all_acknowledged(StreamId, std::uint64_t unacknowledged) const;
+  bool all_acknowledged(StreamId id, std::uint64_t unacknowledged) const {
+    return std::min(stream(id).end, written_) + unacknowledged <= written_;
+  }
   /// Returns true if the peer's host has acknowledged a byte of the own message's body.
   bool body_acknowledged(StreamId, std::uint64_t unacknowledged) const;
 
