@@ -12,7 +12,7 @@ using policy::Stage;
 
 namespace {
 
-constexpr Duration http1_memory = std::chrono::minutes(10);           // row M29
+constexpr Duration http1_memory = std::chrono::minutes(10);           // rows M12 and M29
 constexpr Duration between_dials_of_calls = std::chrono::seconds(1);  // row M21
 
 net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start) {
@@ -28,8 +28,13 @@ net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start)
   return request;
 }
 
-bool may_use_either(const Route& route) {
-  return route.policy->http2 == policy::UseHttp2::automatic && !route.needs_http2();
+// Only an HTTP/2 client's request for a WebSocket arrives over HTTP/2 and asks for another protocol.
+bool is_websocket(const Outgoing& out) { return out.in.head.over_http2 && out.in.view.changes_protocol; }
+
+// A WebSocket never fails because of a setting about versions (row M13).
+bool may_use_either(const Outgoing& out) {
+  const Route& route = out.route;
+  return is_websocket(out) || (route.policy->http2 == policy::UseHttp2::automatic && !route.needs_http2());
 }
 
 // Takes a connection that was dialled for a tunnel and has carried nothing (row M6).
@@ -73,7 +78,7 @@ Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, 
     is_fresh = false;
     co_return std::move(unused);
   }
-  const bool is_open = may_use_either(route);
+  const bool is_open = may_use_either(one.out);
   DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
   net::Dialled dialled = co_await dial_for(one, dial, address);
   if (carrier.tls == nullptr || !is_open || std::holds_alternative<Failed>(dialled)) co_return dialled;
@@ -125,8 +130,8 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   if (route.is_call && failed.cause == Cause::not_http2)
     carrier.version.no_calls_until = net::Tick::now() + between_dials_of_calls;
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
-  const bool uses_http1 = carrier.tls == nullptr && may_use_either(route) && error &&
-                          note_no_http2(carrier.version, failed.cause, is_fresh);
+  const bool uses_http1 = carrier.tls == nullptr && may_use_either(one.out) && error &&
+                          (note_no_http2(carrier.version, failed.cause, is_fresh) || is_websocket(one.out));
   if (uses_http1) co_return co_await connect_for(one, deadline, address);
   co_return failed;
 }
@@ -148,10 +153,19 @@ class WaitCount {
 
 // Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
 bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
-  const Route& route = one.out.route;
-  if (!may_use_either(route) || !route.carrier()->version.http1_over_tls) return false;
+  if (!may_use_either(one.out) || !one.out.route.carrier()->version.http1_over_tls) return false;
   one.response.connection = net::Lease(lease(one.worker, one.out, start));
   return bool(one.response.connection);
+}
+
+// Prepares the stream for a WebSocket. Returns false if the upstream does not permit one over HTTP/2.
+bool prepare_websocket(net::Http2UpstreamStream& stream, net::Upstream& carrier) {
+  if (stream.connection().state().permits_websockets()) {
+    stream.ask_websocket();
+    return true;
+  }
+  carrier.version.no_websockets_until = net::Tick::now() + http1_memory;
+  return false;
 }
 
 }  // namespace
@@ -159,10 +173,11 @@ bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
 bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
   if (route.is_call) return route.needs_http2();
-  return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
-         !route.is_for_parent() && !route.carrier()->requires_http1() &&
-         !out.pin->requires_http1(*route.carrier()) &&
-         !(may_use_either(route) && route.carrier()->version.is_http1());
+  const bool needs_http1 = out.bound || (out.in.view.changes_protocol && !out.in.head.over_http2);
+  return policy::uses_http2(*route.policy, needs_http1, out.in.head.over_http2) && !route.is_for_parent() &&
+         !route.carrier()->requires_http1() && !out.pin->requires_http1(*route.carrier()) &&
+         !(may_use_either(out) && route.carrier()->version.is_http1()) &&
+         !(is_websocket(out) && route.carrier()->version.upgrades_over_http1());
 }
 
 Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& start,
@@ -208,6 +223,10 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     if (deadline && net::Tick::now() >= *deadline) co_return Failed{Stage::connect, Cause::connect_timeout};
   }
   turn.leave();
+  if (is_websocket(out) && !prepare_websocket(stream->stream(), *out.route.carrier())) {
+    stream.reset();
+    co_return co_await connect_for(one, deadline, address);
+  }
   address = stream->address();
   one.response.connection = net::Lease(std::move(stream));
   co_return std::nullopt;

@@ -8,14 +8,15 @@
 namespace reprise::forward {
 
 /// Returns true if the attempt is to be sent over HTTP/2. False if the upstream or this client's
-/// authentication needs HTTP/1 (rows M29 and M30), for a request that asks to switch protocols (row M13), and
-/// for one that goes to a parent proxy in absolute-form (row M28).
+/// authentication needs HTTP/1 (rows M29 and M30), for a request of an HTTP/1 client that asks to switch
+/// protocols (row M13), and for one that goes to a parent proxy in absolute-form (row M28).
 /// False too if either version may be used, and the upstream is known not to speak HTTP/2 in clear text (row
-/// M21).
+/// M21), or not to permit WebSockets over HTTP/2 (row M12).
 bool uses_http2(const Outgoing&);
 
 /// Stores a stream in `response.connection` (rows M53 to M57), or an HTTP/1 connection if the route allows
-/// either version and the upstream does not speak HTTP/2 (rows M20 and M21). Dials if no connection has room,
+/// either version and the upstream does not speak HTTP/2 (rows M20 and M21), or if the request asks for a
+/// WebSocket and the upstream does not permit it over HTTP/2 (row M12). Dials if no connection has room,
 /// and waits for the upstream's SETTINGS, for at most `connect_timeout` (row M25). If no further connection
 /// is allowed, waits for a stream, in order of arrival, until `deadline`. Returns the failure if there is no
 /// stream; no byte of the request was sent then. `address` receives the address of the connection, or else

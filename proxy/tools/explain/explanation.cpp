@@ -177,8 +177,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.facts = question.facts;
   find_deadline(policy, explanation);
   explanation.bound = question.bound;
-  explanation.http2 =
-      !question.tunnel && policy::uses_http2(question.facts, policy, question.bound, question.http2);
+  const bool needs_http1 = question.bound || question.facts.changes_protocol;
+  explanation.http2 = !question.tunnel && policy::uses_http2(policy, needs_http1, question.http2);
   explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   explanation.facts.safe_method = is_safe_method(question.request.method);
