@@ -10,6 +10,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, ACK, END_HEADERS, PADDED, WITH_PRIORITY = 1, 1, 4, 8, 32  # flags
 HEADER_TABLE_SIZE, ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = range(1, 7)
+ENABLE_CONNECT_PROTOCOL = 8
 (NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR, SETTINGS_TIMEOUT, STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM, CANCEL,
  COMPRESSION_ERROR, CONNECT_ERROR, ENHANCE_YOUR_CALM, INADEQUATE_SECURITY, HTTP_1_1_REQUIRED) = range(14)
 MOST_STREAMS = (1 << 31) - 1  # the largest stream id
@@ -90,14 +91,21 @@ def unpadded_head(flags, payload):
     return payload[5:] if flags & WITH_PRIORITY else payload
 
 
-def fault_of_request(fields):
-    """Returns the first violation of RFC 9113 section 8 in the fields of a request, or None."""
+def fault_of_request(fields, websockets=False):
+    """Returns the first violation of RFC 9113 section 8 in the fields of a request, or None. `websockets`: whether our
+    SETTINGS permit an extended CONNECT (RFC 8441)."""
     pseudo = [name for name, _ in fields if name.startswith(":")]
     if pseudo != [name for name, _ in fields[:len(pseudo)]]:
         return "a pseudo-field comes after a field"
+    if websockets and ":protocol" in pseudo:
+        if dict(fields)[":method"] != "CONNECT" or ":authority" not in pseudo:
+            return "an extended CONNECT with another method, or without an authority"
+        if {"sec-websocket-key", "content-length"} & {name for name, _ in fields}:
+            return "an extended CONNECT with a key or a length"
+        pseudo.remove(":protocol")
     if sorted(pseudo) not in ([":authority", ":method", ":path", ":scheme"], [":method", ":path", ":scheme"]):
         return f"the pseudo-fields are {pseudo}"
-    return fault_of_fields(fields[len(pseudo):])
+    return fault_of_fields([field for field in fields if not field[0].startswith(":")])
 
 
 def fault_of_fields(fields):

@@ -26,6 +26,7 @@ class Http2Request:
         self.link, self.stream, self.connection = link, stream, link.number
         pseudo = {name: value for name, value in fields if name.startswith(":")}
         self.method, self.target, self.authority, self.scheme = (pseudo.get(f":{name}") for name in ("method", "path", "authority", "scheme"))
+        self.protocol = pseudo.get(":protocol")  # of an extended CONNECT
         self.path, _, self.query = (self.target or "").partition("?")
         self.fields = [(name, value) for name, value in fields if not name.startswith(":")]
         self.never_indexed = {}  # fields that the client sent as never indexed
@@ -378,7 +379,7 @@ class Link:
             self.wrong(f"stream {stream} began before the client had acknowledged our SETTINGS")
         if stream % 2 == 0 or stream <= self.highest:
             self.wrong(f"stream {stream} after stream {self.highest}")
-        fault = h2.fault_of_request(fields)
+        fault = h2.fault_of_request(fields, self.settings.get(h2.ENABLE_CONNECT_PROTOCOL) == 1)
         if fault:
             self.wrong(f"stream {stream}: {fault}")
         if self.knows_goaway:

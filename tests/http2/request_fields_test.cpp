@@ -30,6 +30,17 @@ TEST(RequestFields, M33_fields_of_the_connection_are_left_out) {
       (Lines{":method=POST", ":scheme=https", ":authority=a", ":path=/", "te=trailers"}));
 }
 
+TEST(RequestFields, M12_upgrade_to_a_websocket_becomes_an_extended_connect_without_its_key) {
+  FieldBlock block;
+  write_websocket_fields(
+      "GET /chat?a=1 HTTP/1.1\r\nHost: a.test\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n"
+      "Origin: https://a.test\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+      "https", block);
+  EXPECT_EQ(lines_of(block),
+            (Lines{":method=CONNECT", ":protocol=websocket", ":scheme=https", ":authority=a.test",
+                   ":path=/chat?a=1", "sec-websocket-version=13", "origin=https://a.test"}));
+}
+
 TEST(RequestFields, M34_te_without_trailers_is_left_out) {
   EXPECT_EQ(request_lines("GET / HTTP/1.1\r\nHost: a\r\nTE: gzip\r\n\r\n").size(), 4U);
 }

@@ -70,5 +70,12 @@ TEST(WebSocket, M12_response_101_becomes_200_without_the_accept_value) {
             "Connection: Upgrade\r\n\r\n");
 }
 
+TEST(WebSocket, M12_response_2xx_of_an_http_2_upstream_becomes_101_without_a_length) {
+  EXPECT_EQ(switched_websocket(
+                "HTTP/1.1 204 No Content\r\nsec-websocket-protocol: chat\r\ncontent-length: 5\r\n\r\n"),
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+            "sec-websocket-protocol: chat\r\n\r\n");
+}
+
 }  // namespace
 }  // namespace reprise::http

@@ -127,7 +127,9 @@ HeadReader::Taken HeadReader::take_head() {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
     return Taken::outcome;
   }
-  const bool may_be_websocket = out_.in.head.over_http2 && client_ != nullptr;
+  // Over HTTP/2, the upstream has accepted an extended CONNECT, which has no key.
+  const bool may_be_websocket =
+      out_.in.head.over_http2 && client_ != nullptr && !response_.connection.is_http2();
   const std::string_view why =
       may_be_websocket ? http::websocket_fault(out_.in.head, head) : std::string_view();
   if (!why.empty()) {

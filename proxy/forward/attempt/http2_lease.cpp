@@ -12,7 +12,7 @@ using policy::Stage;
 
 namespace {
 
-constexpr Duration http1_memory = std::chrono::minutes(10);           // row M29
+constexpr Duration http1_memory = std::chrono::minutes(10);           // rows M12 and M29
 constexpr Duration between_dials_of_calls = std::chrono::seconds(1);  // row M21
 
 net::StreamRequest request_of(const OneAttempt& one, const policy::Start& start) {
@@ -69,7 +69,7 @@ Task<net::Dialled> connect_http2(OneAttempt& one, const net::ConnectTime& time, 
     is_fresh = false;
     co_return std::move(unused);
   }
-  const bool is_open = route.may_use_either();
+  const bool is_open = one.out.may_use_either();
   DialRequest dial{time, is_open ? net::Protocol::either : net::Protocol::http2, early};
   net::Dialled dialled = co_await dial_for(one, dial, address);
   if (carrier.tls == nullptr || !is_open || std::holds_alternative<Failed>(dialled)) co_return dialled;
@@ -121,8 +121,8 @@ Task<std::optional<Failed>> dial_http2(OneAttempt& one, std::optional<Instant> d
   if (route.is_call && failed.cause == Cause::not_http2)
     carrier.version.no_calls_until = net::Tick::now() + between_dials_of_calls;
   if (one.cancel.stopped()) co_return Failed{stage, Cause::cancelled};
-  const bool uses_http1 = carrier.tls == nullptr && route.may_use_either() && error &&
-                          note_no_http2(carrier.version, failed.cause, is_fresh);
+  const bool uses_http1 = carrier.tls == nullptr && one.out.may_use_either() && error &&
+                          (note_no_http2(carrier.version, failed.cause, is_fresh) || one.out.is_websocket());
   if (uses_http1) co_return co_await connect_for(one, deadline, address);
   co_return failed;
 }
@@ -144,10 +144,19 @@ class WaitCount {
 
 // Takes a pooled HTTP/1 connection if the upstream has chosen HTTP/1 before.
 bool takes_http1_connection(OneAttempt& one, const policy::Start& start) {
-  const Route& route = one.out.route;
-  if (!route.may_use_either() || !route.carrier()->version.http1_over_tls) return false;
+  if (!one.out.may_use_either() || !one.out.route.carrier()->version.http1_over_tls) return false;
   one.response.connection = net::Lease(lease(one.worker, one.out, start));
   return bool(one.response.connection);
+}
+
+// Prepares the stream for a WebSocket. Returns false if the upstream does not permit one over HTTP/2.
+bool prepare_websocket(net::Http2UpstreamStream& stream, net::Upstream& carrier) {
+  if (stream.connection().state().permits_websockets()) {
+    stream.ask_websocket();
+    return true;
+  }
+  carrier.version.no_websockets_until = net::Tick::now() + http1_memory;
+  return false;
 }
 
 }  // namespace
@@ -195,6 +204,10 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     if (deadline && net::Tick::now() >= *deadline) co_return Failed{Stage::connect, Cause::connect_timeout};
   }
   turn.leave();
+  if (out.is_websocket() && !prepare_websocket(stream->stream(), *out.route.carrier())) {
+    stream.reset();
+    co_return co_await connect_for(one, deadline, address);
+  }
   address = stream->address();
   one.response.connection = net::Lease(std::move(stream));
   co_return std::nullopt;

@@ -8,7 +8,8 @@
 namespace reprise::forward {
 
 /// Stores a stream in `response.connection` (rows M53 to M57), or an HTTP/1 connection if the route allows
-/// either version and the upstream does not speak HTTP/2 (rows M20 and M21). Dials if no connection has room,
+/// either version and the upstream does not speak HTTP/2 (rows M20 and M21), or if the request asks for a
+/// WebSocket and the upstream does not permit it over HTTP/2 (row M12). Dials if no connection has room,
 /// and waits for the upstream's SETTINGS, for at most `connect_timeout` (row M25). If no further connection
 /// is allowed, waits for a stream, in order of arrival, until `deadline`. Returns the failure if there is no
 /// stream; no byte of the request was sent then. `address` receives the address of the connection, or else

@@ -4,6 +4,7 @@
 
 #include "proxy/forward/exchange/sniff_stream.hpp"
 #include "proxy/forward/exchange/unread.hpp"
+#include "proxy/net/streams/http2_upstream_link.hpp"
 
 namespace reprise::forward {
 
@@ -43,8 +44,14 @@ Task<void> carry_tunnel(OneExchange& one, net::Buffer& early, Response& response
   // TCP_USER_TIMEOUT is set to `idle_timeout`. With a shorter timeout, the kernel would end a tunnel whose
   // receiver pauses, because this timeout also counts the time for which the receive window is closed.
   const Duration idle = request.route.policy->idle_timeout;
-  response.connection.byte_stream().set_user_timeout(idle);
-  Tunnel tunnel(worker.tick, client.bytes->stream, response.connection.byte_stream(), idle);
+  std::unique_ptr<net::Stream> over_http2;
+  if (response.connection.is_http2()) {
+    auto link = std::make_unique<net::Http2UpstreamLink>(response.connection.stream().stream());
+    over_http2 = std::make_unique<net::Stream>(worker.tick, std::move(link));
+  }
+  net::Stream& upstream = over_http2 != nullptr ? *over_http2 : response.connection.byte_stream();
+  upstream.set_user_timeout(idle);
+  Tunnel tunnel(worker.tick, client.bytes->stream, upstream, idle);
   tunnel.on_client_finished([&watch = client.watch] { watch.report_finished(); });
   OpenTunnel open{tunnel, *request.route.upstream, response.connection.address()};
   net::GuardedPointer<OpenTunnel>::Guard under_way(client.bytes->tunnel, &open);

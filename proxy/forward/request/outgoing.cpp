@@ -97,13 +97,15 @@ bool uses_http2(const Outgoing& out) {
   const Route& route = out.route;
   if (route.is_call) return route.needs_http2();
   const net::Upstream& carrier = *route.carrier();
-  return policy::uses_http2(route.facts, *route.policy, out.bound, out.in.head.over_http2) &&
-         !route.is_for_parent() && !carrier.requires_http1() && !out.pin->requires_http1(carrier) &&
-         !(route.may_use_either() && carrier.version.is_http1());
+  const bool needs_http1 = out.bound || (out.in.view.changes_protocol && !out.in.head.over_http2);
+  return policy::uses_http2(*route.policy, needs_http1, out.in.head.over_http2) && !route.is_for_parent() &&
+         !carrier.requires_http1() && !out.pin->requires_http1(carrier) &&
+         !(out.may_use_either() && carrier.version.is_http1()) &&
+         !(out.is_websocket() && carrier.version.upgrades_over_http1());
 }
 
 bool expects_http2(const Outgoing& out) {
-  return uses_http2(out) && !(out.route.may_use_either() && out.route.carrier()->version.http1_over_tls);
+  return uses_http2(out) && !(out.may_use_either() && out.route.carrier()->version.http1_over_tls);
 }
 
 bool needs_length(const Outgoing& out) {

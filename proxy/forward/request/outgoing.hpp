@@ -61,6 +61,15 @@ class Outgoing {
   /// HTTP/1.0 (row C1).
   bool never_gets_continue() const { return waits_for_continue() && route.carrier()->speaks_1_0(); }
 
+  /// Returns true if an HTTP/2 client asks for a WebSocket: no other request that arrives over HTTP/2 asks
+  /// for another protocol.
+  bool is_websocket() const { return in.head.over_http2 && in.view.changes_protocol; }
+  /// Returns true if the request goes over the version that the upstream speaks. A WebSocket never fails
+  /// because of a setting about versions (row M13).
+  bool may_use_either() const {
+    return is_websocket() || (route.policy->http2 == policy::UseHttp2::automatic && !route.is_call);
+  }
+
   /// Evaluates the route's idempotency rule on the fields in `head` (row L11). `held`: the body; null while
   /// it is not held completely.
   policy::Idempotency judge(const policy::JsonBody* held) const;
@@ -95,9 +104,10 @@ std::optional<Instant> end_of_signature(const Incoming&);
 /// Returns the longest body that is accepted, in bytes. A longer body is rejected with 413.
 std::uint64_t longest_body(const policy::RoutePolicy&, const config::Limits& process);
 /// Returns true if the next attempt is to be sent over HTTP/2. False if the upstream or this client's
-/// authentication needs HTTP/1 (rows M29 and M30), for a request that asks to switch protocols (row M13), and
-/// for one that goes to a parent proxy in absolute-form (row M28). False too if either version may be used,
-/// and the upstream is known not to speak HTTP/2 in clear text (row M21).
+/// authentication needs HTTP/1 (rows M29 and M30), for a request of an HTTP/1 client that asks to switch
+/// protocols (row M13), and for one that goes to a parent proxy in absolute-form (row M28). False too if
+/// either version may be used, and the upstream is known not to speak HTTP/2 in clear text (row M21), or not
+/// to permit WebSockets over HTTP/2 (row M12).
 bool uses_http2(const Outgoing&);
 /// Like `uses_http2`, but false too if the upstream has last chosen HTTP/1 over TLS. It may choose HTTP/2 on
 /// the next connection.

@@ -36,8 +36,6 @@ struct Route {
     return policy->http2 == policy::UseHttp2::always ||
            (policy->http2 == policy::UseHttp2::automatic && is_call);
   }
-  /// Returns true if the request goes over the version that the upstream speaks.
-  bool may_use_either() const { return policy->http2 == policy::UseHttp2::automatic && !is_call; }
   /// Returns the host whose connections carry the request: the parent or the upstream.
   const std::shared_ptr<net::Upstream>& carrier() const {
     return is_for_parent() ? upstream->parent : upstream;

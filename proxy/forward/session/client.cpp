@@ -6,6 +6,7 @@ namespace reprise::forward {
 
 Client::Client(Worker& thread, const ClientConnection& connection)
     : worker(thread),
+      pin(connection.client),
       listener(connection.listener),
       role(connection.role),
       ends(connection.ends),

@@ -61,6 +61,8 @@ struct ClientConnection {
   const net::Upstream* non_repeatable_upstream = nullptr;
   bool had_request = false;   ///< the connection has carried a request before
   bool is_websocket = false;  ///< the connection is a stream of HTTP/2 that asks for a WebSocket (row M12)
+  /// Identifies the client connection that the stream belongs to, see Pin; null if it is this connection.
+  std::shared_ptr<const void> client{};
 };
 
 }  // namespace reprise::forward

@@ -245,7 +245,8 @@ Task<void> Http2Session::serve_connect(http::StreamId id) {
                           .role = role,
                           .ends = ends,
                           .place = {},
-                          .is_websocket = asks_websocket};
+                          .is_websocket = asks_websocket,
+                          .client = asks_websocket ? pin.client() : nullptr};
   std::optional<InsideStream> inside = inside_;
   if (inside) inside->http2 = false;
   co_await run_session(worker, std::move(stream), std::move(inside));

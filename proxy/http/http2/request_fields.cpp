@@ -16,4 +16,12 @@ void write_request_fields(std::string_view head, std::string_view scheme, FieldB
   block.fields[2].value = authority;
 }
 
+void write_websocket_fields(std::string_view head, std::string_view scheme, FieldBlock& block,
+                            std::string_view never_indexed) {
+  write_request_fields(head, scheme, block, never_indexed);
+  block.fields[0].value = "CONNECT";
+  std::erase_if(block.fields, [](const Field& field) { return field.name == "sec-websocket-key"; });
+  block.fields.insert(block.fields.begin() + 1, {":protocol", "websocket"});
+}
+
 }  // namespace reprise::http

@@ -13,5 +13,9 @@ namespace reprise::http {
 /// sensitive. `never_indexed`: names of more sensitive fields, as a comma list in lower case.
 void write_request_fields(std::string_view head, std::string_view scheme, FieldBlock& block,
                           std::string_view never_indexed = {});
+/// Writes the same request for a WebSocket as an extended CONNECT (RFC 8441 5), which has no
+/// Sec-WebSocket-Key.
+void write_websocket_fields(std::string_view head, std::string_view scheme, FieldBlock& block,
+                            std::string_view never_indexed = {});
 
 }  // namespace reprise::http

@@ -34,7 +34,8 @@ void UpstreamWire::end_block(StreamId id, bool) {
   } else if (stream->has_final_head) {
     stream->message.trailers = block_.text();
   } else {
-    stream->message.heads += block_.text();
+    const bool opens = stream->message.protocol == ConnectProtocol::websocket && block_.status() / 100 == 2;
+    stream->message.heads += opens ? switched_websocket(block_.text()) : block_.text();
     stream->has_head = true;
     stream->has_final_head = !is_interim;
   }
@@ -54,6 +55,16 @@ std::size_t UpstreamWire::room() const {
   const std::size_t most =
       nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
   return most > active_ ? most - active_ : 0;
+}
+
+bool UpstreamWire::permits_websockets() const {
+  return nghttp2_session_get_remote_settings(library(), NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1;
+}
+
+StreamId UpstreamWire::open_websocket(const FieldBlock& head) {
+  const StreamId id = open(head, false);
+  message(id).protocol = ConnectProtocol::websocket;
+  return id;
 }
 
 StreamId UpstreamWire::open(const FieldBlock& head, bool whole) {

@@ -18,9 +18,14 @@ class UpstreamWire final : public Wire {
   bool ready() const { return ready_; }
   /// Returns how many more streams may be opened now (row M26). 0 if the connection accepts none.
   std::size_t room() const;
+  /// Returns true if the upstream's SETTINGS permit an extended CONNECT (RFC 8441 3).
+  bool permits_websockets() const;
   /// Opens a stream and queues the request's head. `whole`: the request has no body. Precondition: `room()`
   /// is not 0.
   StreamId open(const FieldBlock&, bool whole);
+  /// Opens a stream for an extended CONNECT. A 2xx that accepts it arrives as a 101, and the bodies of both
+  /// messages are then the bytes of the WebSocket. Precondition: as that of `open`.
+  StreamId open_websocket(const FieldBlock&);
 
  private:
   void begin_block(StreamId) override;

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include "proxy/http/http2/field_lines.hpp"
 #include "proxy/http/message/ascii.hpp"
 
 namespace reprise::http {
@@ -63,6 +64,16 @@ std::string opened_websocket(const ResponseHead& head) {
     if (!ascii::same(field.name, accept_name)) text += field.line;
   }
   text += "\r\n";
+  return text;
+}
+
+std::string switched_websocket(std::string_view head) {
+  take_until(head, "\r\n");
+  std::string text = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n";
+  while (!head.empty()) {
+    const std::string_view line = take_until(head, "\r\n");
+    if (!line.starts_with("content-length:")) ascii::append(text, line, "\r\n");
+  }
   return text;
 }
 

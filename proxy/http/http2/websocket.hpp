@@ -1,4 +1,4 @@
-// WebSockets of HTTP/2 clients: extended CONNECT (RFC 8441) as an upgrade of HTTP/1 (RFC 6455).
+// WebSockets over HTTP/2: extended CONNECT (RFC 8441) as an upgrade of HTTP/1 (RFC 6455).
 #pragma once
 
 #include <array>
@@ -29,5 +29,9 @@ std::string websocket_accept(std::string_view key);
 std::string_view websocket_fault(const RequestHead&, const ResponseHead&);
 /// Returns the head that an HTTP/2 client gets in place of a 101: status 200, without Sec-WebSocket-Accept.
 std::string opened_websocket(const ResponseHead&);
+/// Returns the 101 that replaces a 2xx with which an upstream has accepted an extended CONNECT. `head`: the
+/// text of the 2xx, as ResponseText writes it. A Content-Length is omitted, because it means nothing (RFC
+/// 9110 8.6).
+std::string switched_websocket(std::string_view head);
 
 }  // namespace reprise::http

@@ -18,9 +18,15 @@ ErrorCode Http2UpstreamStream::open(const RequestOpening& opening) {
   http::UpstreamWire& wire = connection_->wire_;
   if (connection_->room() == 0) return Http2Error::no_room;
   head_.assign(opening.head).append(opening.last_lines);
-  http::write_request_fields(head_, scheme_, fields_, opening.never_indexed);
   const bool is_empty = opening.body.empty() && opening.trailers.empty();
-  bind(wire.open(fields_, opening.whole && is_empty));
+  if (is_websocket_) {
+    assert(opening.whole && is_empty);
+    http::write_websocket_fields(head_, scheme_, fields_, opening.never_indexed);
+    bind(wire.open_websocket(fields_));
+  } else {
+    http::write_request_fields(head_, scheme_, fields_, opening.never_indexed);
+    bind(wire.open(fields_, opening.whole && is_empty));
+  }
   if (!opening.body.empty()) wire.send(id(), opening.body);
   if (opening.whole && !is_empty) wire.end(id(), opening.trailers);
   request_ended_ = opening.whole;
@@ -28,10 +34,21 @@ ErrorCode Http2UpstreamStream::open(const RequestOpening& opening) {
   return error();
 }
 
-Task<ErrorCode> Http2UpstreamStream::send_piece(std::string_view piece, Duration idle) {
-  if (const ErrorCode failed = sending_error()) co_return failed;
-  wire().send(id(), piece);
+ErrorCode Http2UpstreamStream::send_now(std::string_view bytes) {
+  if (const ErrorCode failed = sending_error()) return failed;
+  wire().send(id(), bytes);
   flush();
+  return {};
+}
+
+void Http2UpstreamStream::finish_sending() {
+  if (sending_error()) return;
+  wire().end(id(), {});
+  flush();
+}
+
+Task<ErrorCode> Http2UpstreamStream::send_piece(std::string_view piece, Duration idle) {
+  if (const ErrorCode failed = send_now(piece)) co_return failed;
   co_return co_await wait_until_sent(idle);
 }
 

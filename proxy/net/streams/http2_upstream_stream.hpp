@@ -18,6 +18,9 @@ class Http2UpstreamStream final : public UpstreamEnd, public Http2Stream {
   Http2UpstreamStream(std::shared_ptr<Http2UpstreamConnection> connection, std::string_view scheme);
 
   const Http2UpstreamConnection& connection() const { return *connection_; }
+  /// Lets `open` send a request for a WebSocket as an extended CONNECT. A 2xx arrives as a 101; the stream is
+  /// then a tunnel (row M12). Precondition: the upstream permits it, and the request has no body.
+  void ask_websocket() { is_websocket_ = true; }
 
   /// Fails with Http2Error::no_room, and sends nothing, if the connection accepts no further stream.
   ErrorCode open(const RequestOpening&) override;
@@ -33,6 +36,15 @@ class Http2UpstreamStream final : public UpstreamEnd, public Http2Stream {
   bool may_have_sent() const override { return has_sent(); }
   std::uint64_t sent_bytes() const override { return bytes_sent(); }
   Acknowledged acknowledged(std::uint64_t head_bytes) override;
+  /// Returns how many bytes of all streams the upstream's host has not acknowledged. One system call.
+  std::uint64_t unacknowledged() { return connection_->unacknowledged(); }
+
+  /// Queues bytes, which must stay valid until `all_sent`, and sends what can be sent without waiting.
+  /// Returns why they cannot be sent.
+  [[nodiscard]] ErrorCode send_now(std::string_view bytes);
+  using Http2Stream::end_send_wait;
+  /// Ends the own side of a tunnel.
+  void finish_sending();
 
   ReadTask read_some(asio::mutable_buffer) override;
   void limit_read(Duration after) override { set_read_limit(policy::end_of(Tick::now(), after)); }
@@ -53,7 +65,8 @@ class Http2UpstreamStream final : public UpstreamEnd, public Http2Stream {
   std::string_view scheme_;
   std::string head_;
   http::FieldBlock fields_;
-  bool request_ended_ = false;  ///< the end of the request is queued or sent
+  bool is_websocket_ = false;   ///< the request is an extended CONNECT
+  bool request_ended_ = false;  ///< the end of the request is queued or sent, or `is_websocket_`
 };
 
 }  // namespace reprise::net

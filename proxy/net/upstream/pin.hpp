@@ -11,6 +11,8 @@ namespace reprise::net {
 /// One per session. Holds at most one idle connection, and closes it when the client's connection ends.
 class Pin {
  public:
+  /// `client`: the object that identifies the client connection. Null: the pin makes its own.
+  explicit Pin(std::shared_ptr<const void> client) : client_(std::move(client)) {}
   /// Makes the connection return to this pin instead of the pool.
   void hold(UpstreamConnection& connection) { connection.pin_to(*this); }
   /// Stores the connection as idle. If another connection is stored already, closes that one.

@@ -136,10 +136,14 @@ struct Upstream {
     std::optional<Instant> http1_until{};  ///< in clear text: until when HTTP/2 is not tried
     /// In clear text: until when gRPC calls fail without a dial, because the upstream does not speak HTTP/2.
     std::optional<Instant> no_calls_until{};
+    /// Until when requests for a WebSocket are sent over HTTP/1, because the upstream's SETTINGS did not
+    /// permit an extended CONNECT.
+    std::optional<Instant> no_websockets_until{};
     unsigned closed_in_a_row = 0;  ///< in clear text: connections that were closed without a byte
 
     /// Returns true if the upstream seems not to speak HTTP/2 in clear text.
     bool is_http1() const { return is_ahead(http1_until); }
+    bool upgrades_over_http1() const { return is_ahead(no_websockets_until); }
     bool fails_calls() const { return is_ahead(no_calls_until); }
   };
   KnownVersion version;

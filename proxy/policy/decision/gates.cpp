@@ -29,10 +29,10 @@ bool repeats_after_refusal(const RoutePolicy& policy, bool over_http2) {
                                     [](const BodyPredicate& predicate) { return predicate.refused; });
 }
 
-bool uses_http2(const Facts& facts, const RoutePolicy& policy, bool bound, bool from_http2) {
+bool uses_http2(const RoutePolicy& policy, bool needs_http1, bool from_http2) {
   const bool is_asked =
       policy.http2 == UseHttp2::always || (policy.http2 == UseHttp2::automatic && from_http2);
-  return is_asked && !bound && !facts.changes_protocol;
+  return is_asked && !needs_http1;
 }
 
 bool is_idempotent_by_rule(const RoutePolicy& policy) { return !policy.idempotent.asks_method(); }

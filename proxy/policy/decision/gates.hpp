@@ -43,10 +43,10 @@ bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 /// held. `over_http2`: the request is sent over HTTP/2.
 bool repeats_after_refusal(const RoutePolicy&, bool over_http2 = false);
 
-/// Returns true if the request is sent over HTTP/2, unless this upstream needs HTTP/1. False for a request
-/// that asks for another protocol (row M13). `bound`: the upstream authenticates the connection (row M30).
+/// Returns true if the request is sent over HTTP/2, unless this upstream needs HTTP/1. `needs_http1`: an
+/// HTTP/1 client asks for another protocol (row M13), or the upstream authenticates the connection (row M30).
 /// `from_http2`: the client has sent the request over HTTP/2.
-bool uses_http2(const Facts&, const RoutePolicy&, bool bound, bool from_http2);
+bool uses_http2(const RoutePolicy&, bool needs_http1, bool from_http2);
 
 /// Returns true if the route's rule decides idempotency without regard to the method: by a key, by a
 /// precondition, or by `always`.

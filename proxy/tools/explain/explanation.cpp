@@ -63,7 +63,7 @@ Judgement judge_question(const Question& question, const RoutePolicy& policy) {
 bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
-  const bool over_http2 = uses_http2(facts, policy, question.bound, question.http2);
+  const bool over_http2 = uses_http2(policy, question.bound || facts.changes_protocol, question.http2);
   const auto most =
       std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy, over_http2));
   const bool again = !question.bound && question.body_bytes <= most && !is_over_total(question, policy);
@@ -178,8 +178,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.facts = question.facts;
   find_deadline(policy, explanation);
   explanation.bound = question.bound;
-  explanation.http2 =
-      !question.tunnel && policy::uses_http2(question.facts, policy, question.bound, question.http2);
+  const bool needs_http1 = question.bound || question.facts.changes_protocol;
+  explanation.http2 = !question.tunnel && policy::uses_http2(policy, needs_http1, question.http2);
   explanation.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   explanation.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   explanation.facts.safe_method = is_safe_method(question.request.method);
