@@ -115,12 +115,14 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   }
   if (!circuit_) return;
   const auto* failed = std::get_if<Failed>(&what.outcome);
-  const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
+  // What the upstream gave back unprocessed, or could not be asked over HTTP/2, says nothing about the host.
+  const bool is_ignored = failed != nullptr && (policy::is_fault_of_ours(*failed) || failed->unprocessed ||
+                                                failed->cause == policy::Cause::not_http2);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
   // The outcome of an attempt on a stale connection is not counted, because the outcome of its retry is
   // counted instead.
   if (stale) return;
-  if (ours || broke_beside_a_copy) {
+  if (is_ignored || broke_beside_a_copy) {
     circuit_->discard(admitted);
   } else if (responded != nullptr && responded->status < 500) {
     circuit_->succeeded(what.at, admitted);
