@@ -51,6 +51,7 @@ browser_packages=(chromium fonts-dejavu-core)
 client_packages=(
   "aria2: command -v aria2c" "git: command -v git" "python3-pip: /usr/bin/python3 -m pip --version"
   "python3-requests: /usr/bin/python3 -c 'import requests'" "python3-httpx: /usr/bin/python3 -c 'import httpx'"
+  "python3-h2: /usr/bin/python3 -c 'import h2'"
   "python3-aiohttp: /usr/bin/python3 -c 'import aiohttp'" "python3-websockets: /usr/bin/python3 -c 'import websockets'"
   "libwww-perl: perl -MLWP -e 1" "liblwp-protocol-https-perl: perl -MLWP::Protocol::https -e 1" "ruby: command -v ruby"
   "php-cli: command -v php" "proxychains4: command -v proxychains4" "nodejs: command -v node" "npm: command -v npm"

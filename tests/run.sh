@@ -176,6 +176,7 @@ group_browser() { builds release reprise && suite "browser" python3 tests/browse
 group_interop() {
   builds release reprise || return
   suite "interop" python3 tests/interop/run.py --bin build/release/reprise
+  suite "interop HTTP/2" python3 tests/interop/run_http2.py --bin build/release/reprise
   suite "interop gRPC" python3 tests/interop/run_grpc.py --bin build/release/reprise
 }
 

@@ -89,13 +89,14 @@ class Attempt:
         order = request.order
         self.plan, self.request, self.number = plan, request, int(request.field("reprise-attempt"))
         self.name, self.at = plan.steps[order] if order < len(plan.steps) else ("succeeds", 1 if plan.kind == "Bidi" else None)
-        self.is_played = self.began = self.forbade = False
+        self.is_played = self.is_unsent = self.began = self.forbade = False
         self.echoed = 0
 
     @property
     def has_effect(self):
-        """Assumes the worst: the upstream executes a call as soon as it has the head."""
-        return self.name not in UNPROCESSED
+        """Assumes the worst: the upstream executes a call as soon as it has the head. A refusal on a connection that the
+        upstream has closed before is never sent."""
+        return self.is_unsent or self.name not in UNPROCESSED
 
     def messages(self):
         """Returns the number of complete messages that have arrived."""
@@ -138,6 +139,7 @@ class LedgerUpstream(Http2Upstream):
             self.succeed(link, request, attempt)
         elif not attempt.is_played:
             attempt.is_played = True
+            attempt.is_unsent = getattr(link, "is_closed", False)
             getattr(self, attempt.name)(link, request, attempt)
 
     @staticmethod

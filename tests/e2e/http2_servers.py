@@ -26,6 +26,9 @@ http {{
     listen {address}:{port} http2{tls};
     root {folder};
     location = /answer {{ return 200 "$request_method $http_x_id\\n"; }}
+    location = /flaky {{ if ($http_reprise_attempt = 1) {{ return 503; }} return 200 "hello\\n"; }}
+    location = /trailers {{ alias {folder}/content; add_trailer x-trailer 7; }}
+    location /stored {{ dav_methods PUT; }}
   }}
 }}
 """

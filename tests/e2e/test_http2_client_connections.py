@@ -1,4 +1,4 @@
-"""Tests rows M44, M61 to M66, M101 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
+"""Tests rows M44, M61 to M66, M93, M101 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
 import os
 import signal
 import threading
@@ -29,6 +29,22 @@ def test_M44_large_response_does_not_stop_small_ones():
         client.open_window(0, 8 * MIB)
         client.open_window(large, 8 * MIB)
         equal(client.response(large).size, 8 * MIB)
+
+
+def test_M93_download_of_a_client_that_reads_4_kib_at_a_time_is_not_a_flood():
+    # A client of Go opens both windows after each 4 KiB that its caller has read.
+    part = 4096
+    with Http2Upstream({"/large": [Reply(200, bytes(32 * MIB))]}) as upstream, asking(upstream, client={"opens_windows": False}) as (client, reprise):
+        large = client.begin(path="/large")
+        response, opened = client.responses[large], 0
+        while not response.ended:
+            client.take_frame()
+            assert not client.goaways, client.goaways
+            while opened + part <= response.size:
+                client.open_window(0, part)
+                client.open_window(large, part)
+                opened += part
+        equal((response.size, reprise.metric("reprise_http2_floods_total")), (32 * MIB, 0))
 
 
 def test_M61_pings_are_acknowledged_and_not_forwarded():

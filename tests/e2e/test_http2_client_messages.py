@@ -77,6 +77,19 @@ def test_M36_trailers_are_carried_both_ways():
         assert upstream.requests[-1].trailers.lower().startswith(b"x-check: 9"), upstream.requests[-1].trailers
 
 
+def test_M36_trailers_of_a_request_with_content_length_reach_an_http_2_upstream():
+    def ask_with_trailers(client):
+        return client.ask("POST", body=b"abc", fields=[("content-length", "3"), ("trailer", "x-check")], trailers=[("x-check", "9")])
+    with Http2Upstream({"/x": [Reply(200, b"answer", [("trailer", "x-sum")], trailers=[("x-sum", "7")])]}) as upstream, asking(upstream) as (client, _):
+        response = ask_with_trailers(client)
+        equal((response.field("content-length"), response.field("trailer"), response.trailers), ("6", "x-sum", [("x-sum", "7")]))
+        request = upstream.requests[-1]
+        equal((request.field("content-length"), request.field("trailer"), request.trailers), ("3", "x-check", [("x-check", "9")]))
+    with Upstream() as upstream, asking(upstream, "never") as (client, _):
+        equal([ask_with_trailers(client).status for _ in range(2)], [200, 200], "a length ends the body of HTTP/1, so the trailers are dropped")
+        equal([(request.field("Content-Length"), request.body) for request in upstream.requests], [("3", b"abc")] * 2)
+
+
 def test_M37_interim_responses_are_passed_in_order():
     with Http2Upstream({"/x": [Reply(200, b"answer", interim=[(103, [("link", "</a>")]), (103, [("link", "</b>")])])]}) as upstream, \
             asking(upstream) as (client, _):

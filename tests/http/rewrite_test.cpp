@@ -85,6 +85,21 @@ TEST(Rewrite, A3_to_A17_framing_fields_are_regenerated) {
   EXPECT_EQ(rewrite(get("Content-Length: 0\r\n")), sent("Content-Length: 0\r\n"));
 }
 
+TEST(Rewrite, M36_trailer_field_is_kept_beside_a_length_only_for_clients_of_http_2) {
+  ReadRequest read(post("Content-Length: 5\r\nTrailer: Z\r\n"));
+  for (const bool over_http2 : {false, true}) {
+    read.head.over_http2 = over_http2;
+    string out;
+    write_request_head(read.head, std::get<Forward>(take_forward(read.head, {})), "", "", false, out);
+    EXPECT_EQ(out, string("POST / HTTP/1.1\r\nHost: h\r\n") + (over_http2 ? "Trailer: Z\r\n" : "") +
+                       "Content-Length: 5\r\n");
+    ResponseRewrite rewrite = ours();
+    rewrite.over_http2 = over_http2;
+    const string sent_back = response(ok("Content-Length: 5\r\nTrailer: Z\r\n"), rewrite);
+    EXPECT_EQ(sent_back.find("Trailer: Z\r\n") != string::npos, over_http2) << sent_back;
+  }
+}
+
 TEST(Rewrite, A1_leading_zeros_of_content_length_are_removed) {
   EXPECT_EQ(rewrite(get("Content-Length: 007\r\n")), sent("Content-Length: 7\r\n"));
 }

@@ -399,6 +399,20 @@ TEST_F(ClientWireTest, M93_window_updates_of_a_long_download_are_not_a_flood) {
   EXPECT_FALSE(wire.failure());
 }
 
+TEST_F(ClientWireTest, M93_window_updates_of_a_client_that_reads_4_kib_at_a_time_are_not_a_flood) {
+  receive(headers(1, get_fields, end_stream));
+  wire.take_begun();
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+  const std::string piece(16'384, 'x');
+  for (int i = 0; i < 2000; ++i) {
+    if (wire.taken(1)) wire.send(1, piece);
+    flush();
+    for (int part = 0; part < 4; ++part) receive(window_update(1, 4096) + window_update(0, 4096));
+    flush();
+  }
+  EXPECT_FALSE(wire.failure());
+}
+
 TEST_F(ClientWireTest, M93_ping_after_each_message_of_a_call_is_not_a_flood) {
   receive(headers(1, get_fields, end_stream));
   wire.take_begun();

@@ -127,6 +127,7 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   rewrite.client_minor_version = in.head.minor_version;
   rewrite.close = !upgraded && !stays_open;
   rewrite.chunked = sends_chunked(in, response);
+  rewrite.over_http2 = in.head.over_http2;
   rewrite.via_pseudonym = worker.shared.pseudonym;
   rewrite.date = worker.date();
   rewrite.extra_fields = responses.own_fields;

@@ -111,6 +111,7 @@ std::unique_ptr<ReplayReader> RequestBody::read_stored() {
 }
 
 void RequestBody::append_trailers(std::string& out) const {
+  if (client_ == nullptr || client_->trailers().empty()) return;
   http::append_trailers(client_->trailers(), head_->fields, out);
 }
 

@@ -38,10 +38,11 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   }
 }
 
-// Returns the trailer lines for the upstream. Precondition: the body is complete.
+// Returns the trailer lines for the upstream. Precondition: the body is complete. In HTTP/2, a body whose
+// length the head announces may have trailers too.
 std::string Upload::trailers() const {
   std::string lines;
-  if (body_.chunked()) body_.append_trailers(lines);
+  body_.append_trailers(lines);
   return lines;
 }
 

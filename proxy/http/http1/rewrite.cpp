@@ -85,7 +85,7 @@ bool stays(const FieldLine& field, const RequestHead& head, bool host_rewritten,
     case FieldId::transfer_encoding:
     case FieldId::content_length: return false;
     case FieldId::upgrade: return hop.upgrade;
-    case FieldId::trailer: return head.framing.kind == Framing::Kind::chunked;
+    case FieldId::trailer: return head.over_http2 || head.framing.kind == Framing::Kind::chunked;
     case FieldId::host: return !host_rewritten;
     case FieldId::expect: return head.expects_continue();
     case FieldId::max_forwards: return head.method != "OPTIONS" && head.method != "TRACE";
@@ -159,7 +159,7 @@ bool stays(const FieldLine& field, const ResponseHead& head, const ResponseRewri
     case FieldId::te:
     case FieldId::transfer_encoding: return false;
     case FieldId::upgrade: return may_forward_upgrade(head, rewrite);
-    case FieldId::trailer: return rewrite.chunked;
+    case FieldId::trailer: return rewrite.over_http2 || rewrite.chunked;
     case FieldId::date:
     case FieldId::expect:
     case FieldId::host:

@@ -21,6 +21,7 @@ namespace reprise::http {
 ///   and credential fields, which Connection must not name.
 /// - Repeated equal Content-Length fields become one. `Transfer-Encoding: chunked` is written if the body is
 ///   chunked.
+/// - Trailer is kept if trailers may follow: the body is chunked, or the request arrived over HTTP/2.
 /// - `Reprise-Attempt` is removed.
 /// - Max-Forwards is decremented on OPTIONS and TRACE.
 /// - `Via: 1.x pseudonym` is added unless the pseudonym is empty.
@@ -44,6 +45,7 @@ struct ResponseRewrite {
   unsigned client_minor_version = 1;  ///< minor version of the request
   bool close = false;                 ///< send `Connection: close`
   bool chunked = false;               ///< the body is sent chunked
+  bool over_http2 = false;            ///< to a client of HTTP/2, where every body may have trailers
   std::string_view via_pseudonym;
   std::string_view date;          ///< IMF-fixdate; added if the response has no Date
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...

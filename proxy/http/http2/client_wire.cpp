@@ -212,6 +212,17 @@ void ClientWire::reset_framed(Http2Code code) {
   go_away_later(Http2Code::enhance_your_calm);
 }
 
+// Each DATA frame allows one PING and two WINDOW_UPDATE frames, because gRPC clients measure their connection
+// with a PING whenever data arrives. A client of Go that reads 4 KiB at a time opens both windows for each
+// part. `most` is what a client may still send for the bytes that lie in its windows, such as 4 MiB on 100
+// streams.
+void ClientWire::data_framed(std::size_t bytes) {
+  constexpr std::size_t each = 3;
+  constexpr std::size_t bytes_of_update = 2048;
+  constexpr std::size_t most = 250'000;
+  free_frames_ = std::min(free_frames_ + each + bytes / bytes_of_update, most);
+}
+
 void ClientWire::spend(FrameBudget& budget, Http2Flood kind) {
   if (!budget.spend(now_)) note_flood(kind);
 }

@@ -65,7 +65,7 @@ class ClientWire final : public Wire {
   void end_block(StreamId, bool ends) override;
   void refuse_block(StreamId) override;
   void note_unread_acks() override { note_flood(policy::Http2Flood::unread_acks); }
-  void data_framed() override { free_frames_ = std::min(free_frames_ + 3, most_free_frames); }
+  void data_framed(std::size_t bytes) override;
   void goaway_framed() override;
   void take_ping_ack() override { goodbye_is_known_ = goodbye_is_known_ || pings_; }
   void reset_framed(Http2Code) override;
@@ -86,10 +86,8 @@ class ClientWire final : public Wire {
   std::vector<Rejection> malformed_;
   FrameBudget resets_{1000, 33};
   FrameBudget empty_frames_{2000, 200};
-  /// Frames that the DATA frames of the responses account for: two WINDOW_UPDATE frames and one PING each,
-  /// because gRPC clients measure their connection with a PING whenever data arrives.
-  static constexpr std::uint32_t most_free_frames = 10'000;
-  std::uint32_t free_frames_ = 0;
+  /// Frames that the DATA frames of the responses account for, see `data_framed`.
+  std::size_t free_frames_ = 0;
   policy::Instant now_{};
   std::optional<policy::Http2Flood> flood_;
   /// A stream that the client has ended.

@@ -159,7 +159,7 @@ struct Wire::Callbacks {
 
   static int after_frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     const bool carries = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
-    if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed();
+    if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed(frame->hd.length);
     if (frame->hd.type == NGHTTP2_GOAWAY) wire(user).goaway_framed();
     if (frame->hd.type == NGHTTP2_RST_STREAM) wire(user).reset_framed(code_of(frame->rst_stream.error_code));
     if (!carries || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;

@@ -233,8 +233,8 @@ class Wire {
   virtual void stream_closed() {}
   /// More than 1,000 acknowledgements of SETTINGS and PING wait to be written. The connection must end.
   virtual void note_unread_acks() { go_away(Http2Code::enhance_your_calm); }
-  /// An own DATA or GOAWAY frame was framed.
-  virtual void data_framed() {}
+  /// An own DATA frame with this payload, or an own GOAWAY frame, was framed.
+  virtual void data_framed(std::size_t /*bytes*/) {}
   virtual void goaway_framed() {}
   /// An own RST_STREAM frame was framed; libnghttp2 may have submitted it.
   virtual void reset_framed(Http2Code) {}

@@ -15,7 +15,7 @@ struct RequestOpening {
   std::string_view body;             ///< the beginning of the body, from byte 0; may be empty
   bool chunked = false;              ///< the head does not announce the length of the body
   bool whole = false;                ///< `body` is the whole body
-  std::string_view trailers;         ///< trailer lines of a body that is `whole` and `chunked`; copied
+  std::string_view trailers;         ///< trailer lines of a `whole` body; copied. HTTP/1 needs `chunked`
   std::string_view never_indexed{};  ///< see RequestHead::never_indexed
 };
 
