@@ -4,10 +4,12 @@ import resource
 import socket
 
 import http2_frames as h2
+from client import ask
 from grpc_calls import (CALL, DEADLINE_EXCEEDED, METHOD, NOT_FOUND, OK, REPEATABLE, UNAVAILABLE, UNKNOWN, answer, begin, begins, call, calling, ends,
                         is_one_block, message, status_of, trailers_only)
 from harness import LOOPBACK, closed_port, equal, eventually, merge
-from http2_stage import BACKOFF_MS, attempts_of, proxy_status, waits_of
+from http2_client import Http2Client
+from http2_stage import BACKOFF_MS, attempts_of, http2_proxy, proxy_status, waits_of
 from http2_upstream import Http2Upstream, hangs, in_turns, resets
 from upstream import Upstream
 
@@ -338,13 +340,41 @@ def test_M90_status_that_our_own_repeat_may_have_caused_is_marked():
 
 
 def test_M84_hedged_call_takes_the_first_ok():
-    policy = {"idempotent": "always", "hedge": {"after": "500ms"}}
+    policy = {"idempotent": "always", "hedge": {"after": "30ms"}}
     with scripted(hangs, answer(b"item")) as upstream, calling(upstream, policy) as (client, reprise):
-        # A call that is not complete, or has no stream yet, when its hedge is due gets none: the time is long. On a slow machine the
-        # hedge may arrive first.
-        expect(call(client, b"id"), OK, 2)
+        expect(call(client, b"id"), OK, 2)  # on a slow machine the hedge may arrive first
         assert reprise.requests(1)[0]["hedge"] in ("won", "lost"), reprise.requests(1)
         eventually(lambda: upstream.heads[0].reset == h2.CANCEL, "the slow copy is cancelled")
+
+
+def test_M84_hedge_of_a_call_waits_for_its_last_message():
+    policy = {"idempotent": "always", "hedge": {"after": "30ms"}}
+    other = "/shop.Catalog/FindItem"
+    with Http2Upstream({METHOD: [hangs, answer(b"item")], other: [hangs, answer(b"found")]}) as upstream, calling(upstream, policy) as (client, reprise):
+        slow = begin(client)
+        client.data(slow, message(b"i"))
+        upstream.heads_seen(1, METHOD)
+        expect(call(client, b"id", path=other), OK, 2)  # a hedge of the first call would have been due before
+        equal(len(upstream.heads_seen(1, METHOD)), 1, "no copy of an incomplete call")
+        client.data(slow, message(b"d"), end=True)
+        expect(client.response(slow), OK, 2)
+        equal([request.body for request in upstream.heads_seen(2, METHOD)], [message(b"i") + message(b"d")] * 2)
+        assert reprise.requests(2)[1]["hedge"] in ("won", "lost"), reprise.requests(2)
+
+
+def test_M84_hedge_of_a_call_waits_for_the_settings_of_the_upstream():
+    policy = {"idempotent": "always", "hedge": {"after": "30ms"}}
+    with scripted(hangs, answer(b"item")) as upstream, Http2Upstream({"/y": [hangs, 200]}) as other, \
+            http2_proxy(upstream, defaults=policy) as reprise, Http2Client(reprise.gateway) as client:
+        upstream.at_start = lambda link: link is not upstream.links[0]
+        with client.one_write():
+            stream = begin(client)
+            client.data(stream, message(b"id"), end=True)
+        eventually(lambda: upstream.links, "the connection is established")
+        equal(ask(reprise, "GET", other.url("/y")).attempts, 2, "a hedge of the call would have been due before")
+        equal(len(upstream.links), 1, "no copy of a call that was not sent")
+        upstream.links[0].send_settings({})
+        expect(client.response(stream), OK, 2)
 
 
 def test_route_matches_calls_by_service_and_method():

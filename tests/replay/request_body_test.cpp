@@ -145,6 +145,37 @@ TEST_F(RequestBodyTest, D4_later_body_bytes_are_held_as_they_are_read) {
   EXPECT_TRUE(memory_is_free());
 }
 
+// While an upload still sends the last piece, another one must not come to the end of the body: the memory of
+// the piece would be released.
+TEST_F(RequestBodyTest, M84_body_may_be_shared_once_its_last_piece_is_sent) {
+  struct Waiting final : net::Cancellable {
+    void cancel() override { ++calls; }
+    int calls = 0;
+  };
+  for (const bool counts : {true, false}) {
+    Waiting waiting;
+    begin(counts ? counted(5) : chunked(), 50);
+    EXPECT_FALSE(body.may_be_shared());
+    pair.raw.send(counts ? "hello" : "5\r\nhello\r\n0\r\n\r\n");
+    std::string_view piece;
+    {
+      const auto guard = body.wake_at_end(waiting);
+      ASSERT_EQ(bench.run(body.next(net::long_enough, piece)), net::BodyStep::piece);
+      EXPECT_FALSE(body.may_be_shared());
+      EXPECT_EQ(waiting.calls, 0);
+      EXPECT_EQ(bench.run(body.next(net::long_enough, piece)), net::BodyStep::end);
+      EXPECT_TRUE(body.may_be_shared());
+      EXPECT_EQ(waiting.calls, 1);
+    }
+    EXPECT_EQ(read(), net::BodyStep::end) << "the copy sends the same body";
+    EXPECT_EQ(waiting.calls, 1) << "nobody waits any more";
+    body.end();
+  }
+  put("hello");
+  begin(counted(5), 50);
+  EXPECT_TRUE(body.may_be_shared()) << "no part of it is to be read";
+}
+
 TEST_F(RequestBodyTest, D5_body_is_replayable_up_to_the_limit_and_not_above_it) {
   struct Case {
     std::size_t bytes;

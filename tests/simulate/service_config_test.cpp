@@ -1,6 +1,7 @@
 #include "proxy/tools/simulate/service_config.hpp"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "tests/simulate/worlds.hpp"
 
@@ -64,19 +65,29 @@ TEST(ServiceConfig, M111_retry_policy_becomes_the_policy_of_a_route) {
   EXPECT_EQ(config.routes.front().match.grpc.front().text(), "shop.Catalog/*");
   const policy::RetryPolicy& retry = config.routes.front().policy.retry;
   EXPECT_EQ(retry.max_attempts, 4U);
-  EXPECT_EQ(retry.backoff.initial, milliseconds(100));
-  EXPECT_EQ(retry.backoff.maximum, seconds(1));
   EXPECT_EQ(retry.backoff.multiplier, 2.5);
-  EXPECT_EQ(retry.backoff.jitter, policy::Jitter::full);
   EXPECT_EQ(retry.deadline, Duration(milliseconds(2500)));
   EXPECT_EQ(retry.on.calls.count(), 2U);
   EXPECT_TRUE(retry.on.calls.test(14) && retry.on.calls.test(10));
   EXPECT_TRUE(retry.on.statuses.test(503) && retry.on.statuses.test(429) && retry.on.connect);
   EXPECT_FALSE(retry.on.statuses.test(500) || retry.on.timeout);
   EXPECT_EQ(config.sentences.front(),
-            "shop.Catalog/*: at most 4 attempts, waits of 0 to 100ms, times 2.5 up to 1s, after unavailable, "
-            "aborted; "
+            "shop.Catalog/*: at most 4 attempts, waits of 100ms, times 2.5 up to 1s, each 20 % shorter to "
+            "20 % longer, after unavailable, aborted; "
             "the call ends after 2s500ms");
+}
+
+// gRPC A6: the step is capped before its random factor is applied.
+TEST(ServiceConfig, M111_wait_is_the_step_times_a_factor_from_0_8_to_1_2) {
+  const ServiceConfig config =
+      good(config_of(R"({"service": "shop.Catalog"})", R"(, "retryPolicy": )" + std::string(retries)));
+  const policy::Backoff& backoff = config.routes.front().policy.retry.backoff;
+  for (const auto& [retry, lowest, highest] : {std::tuple(0U, 80, 120), std::tuple(1U, 200, 300),
+                                               std::tuple(2U, 500, 750), std::tuple(3U, 800, 1200)}) {
+    const policy::WaitRange range = policy::wait_range(backoff, retry, {});
+    EXPECT_NEAR(static_cast<double>(range.lowest.count()), lowest * 1e6, 1) << retry;
+    EXPECT_EQ(range.highest, milliseconds(highest)) << retry;
+  }
 }
 
 TEST(ServiceConfig, M111_more_specific_names_are_matched_first) {

@@ -79,8 +79,6 @@ TEST(ProxyHedges, hedge_sends_the_same_bytes_as_the_first_attempt) {
     }
   });
   RunningProxy proxy(hedging());
-  // The body arrives together with the head, because a request is not hedged if its body is incomplete when
-  // the hedge is due.
   const std::string body(10'000, 'b');
   EXPECT_EQ(proxy.client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
   ASSERT_TRUE(eventually([&] { return heard.size() == 2; }));
@@ -111,7 +109,7 @@ TEST(ProxyHedges, non_idempotent_request_is_not_hedged) {
   EXPECT_EQ(upstream.connections(), 3U);
 }
 
-TEST(ProxyHedges, request_with_an_incomplete_body_is_not_hedged) {
+TEST(ProxyHedges, M84_request_is_not_hedged_while_its_body_is_incomplete) {
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send(response(200, ""));

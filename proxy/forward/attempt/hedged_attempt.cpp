@@ -38,14 +38,17 @@ Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start
 }
 
 Task<HedgedAttempt::Runner*> HedgedAttempt::next_end(Instant due) {
+  const RequestBody& body = out_.body;
+  const auto waiting = out_.body.wake_at_end(pause_);
   for (;;) {
     for (Runner& runner : runners_) {
       if (runner.state != State::ended) continue;
       runner.state = State::reported;
       co_return &runner;
     }
-    if (net::Tick::now() >= due) co_return nullptr;
-    co_await pause_.until(due);
+    const bool is_due = net::Tick::now() >= due;
+    if (is_due && (body.may_be_shared() || !body.replayable())) co_return nullptr;
+    co_await pause_.until(is_due ? Instant::max() : due);
   }
 }
 

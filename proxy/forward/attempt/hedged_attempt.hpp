@@ -8,8 +8,8 @@
 
 namespace reprise::forward {
 
-/// Serves one request. Preconditions: the request body is read completely before the copy starts. Every
-/// attempt has ended or was stopped before this object is destroyed, unless the io thread ends.
+/// Serves one request. Precondition: every attempt has ended or was stopped before this object is destroyed,
+/// unless the io thread ends.
 class HedgedAttempt final : public net::Cancellable {
  public:
   struct Runner {
@@ -30,7 +30,8 @@ class HedgedAttempt final : public net::Cancellable {
   /// null for the hedged copy, because only one attempt may pass interim responses.
   void start(const policy::Start&, net::ClientEnd* client, Response&);
   /// Waits until an attempt ends, and returns that attempt. Returns each attempt once. Null if no attempt has
-  /// ended by `due`.
+  /// ended by the time for the copy: `due`, or later when attempt 1 has sent a body that was incomplete at
+  /// `due`. A body that can no longer be held is not waited for, because no copy can send it.
   Task<Runner*> next_end(Instant due);
   /// Cancels attempt `number`, waits for its end and discards its response. Does nothing if `next_end` has
   /// already returned this attempt.

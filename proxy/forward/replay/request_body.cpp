@@ -22,7 +22,7 @@ void RequestBody::begin(net::BodySource& client, ReplayStore& store, const http:
   memory_ = Allotment(store.memory());
   waited_ = {};
   replayable_ = true;
-  uncounted_ = false;
+  uncounted_ = piece_in_use_ = false;
   unheld_ = {};
   in_place_ = client.take_whole();
   received_ = in_place_.size();
@@ -116,10 +116,11 @@ void RequestBody::append_trailers(std::string& out) const {
 }
 
 Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
+  piece_in_use_ = false;
   if (complete()) {
     // The response may take long, so the source's memory is released now.
     client_->give_back();
-    co_return net::BodyStep::end;
+    co_return end_reached();
   }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
     co_return net::BodyStep::stalled;
@@ -130,7 +131,7 @@ Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
     waits_for_client_ = false;
     if (step != net::BodyStep::piece) {
       unheld_ = {};
-      co_return step;
+      co_return step == net::BodyStep::end ? end_reached() : step;
     }
   }
   if (received_ + unheld_.size() > limits_.most) co_return net::BodyStep::malformed;
@@ -139,7 +140,13 @@ Task<net::BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   piece = unheld_.substr(0, part_that_is_held());
   unheld_.remove_prefix(piece.size());
   hold(piece, std::move(block));
+  piece_in_use_ = true;
   co_return net::BodyStep::piece;
+}
+
+net::BodyStep RequestBody::end_reached() {
+  if (net::Cancellable* const waiting = waits_for_end_.get()) waiting->cancel();
+  return net::BodyStep::end;
 }
 
 bool RequestBody::is_for_disk() const {

@@ -11,6 +11,7 @@
 #include "proxy/forward/replay/replay_reader.hpp"
 #include "proxy/http/message/head.hpp"
 #include "proxy/net/ends/body_source.hpp"
+#include "proxy/net/io/guarded_pointer.hpp"
 
 namespace reprise::forward {
 
@@ -48,6 +49,13 @@ class RequestBody final : public net::Cancellable {
   /// Returns true if the whole body was read from the client.
   bool complete() const {
     return client_ == nullptr || in_place() || (unheld_.empty() && client_->complete());
+  }
+  /// Returns true if a second attempt may send the body now, beside one that is under way: the body is
+  /// complete, and no upload uses the last piece that `next` has returned.
+  bool may_be_shared() const { return complete() && !piece_in_use_; }
+  /// While the result exists, `waiting` is cancelled when an upload has come to the end of the body.
+  [[nodiscard]] net::GuardedPointer<net::Cancellable>::Guard wake_at_end(net::Cancellable& waiting) {
+    return {waits_for_end_, &waiting};
   }
   /// Returns true if every byte that `next` has returned is held, so that an attempt can send the body again.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
@@ -95,6 +103,7 @@ class RequestBody final : public net::Cancellable {
   bool add_in_memory(std::string_view piece);
   void make_room_for(std::size_t bytes);
   bool add_on_disk(std::string_view piece, Allotment block);
+  net::BodyStep end_reached();
   bool is_for_disk() const;
   Task<bool> take_block(Allotment& block);
   std::size_t part_that_is_held() const;
@@ -117,6 +126,8 @@ class RequestBody final : public net::Cancellable {
   bool uncounted_ = false;  ///< the body was lost while its length was being determined
   bool cancelled_ = false;
   bool waits_for_client_ = false;
+  bool piece_in_use_ = false;  ///< the last piece that `next` returned is still being sent
+  net::GuardedPointer<net::Cancellable> waits_for_end_;
   Duration waited_{};  ///< total time spent waiting for memory that other bodies' blocks occupy
 };
 

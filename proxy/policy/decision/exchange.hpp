@@ -65,10 +65,10 @@ class Exchange {
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// Returns when to report `hedge_due` for the running attempt; nothing if the attempt gets no copy.
   std::optional<Instant> hedge_at() const;
-  /// Reports that the running attempt still has no response at the time that `hedge_at` returned. Returns the
-  /// start of a copy. If no copy may start, returns no action and records the reason in the ledger. The
-  /// report describes the request body at this time: `replayable` may be true only if the whole body has been
-  /// received.
+  /// Reports that the running attempt still has no response at the time that `hedge_at` returned, or later,
+  /// when it has sent the last byte of the request. Returns the start of a copy. If no copy may start,
+  /// returns no action and records the reason in the ledger. The report describes the request body at this
+  /// time: `replayable` may be true only if the whole body has been received.
   Actions hedge_due(const AttemptReport&, Instant now);
   /// Reports that the wait of the last `Wait` action is over.
   Actions waited(Instant now);

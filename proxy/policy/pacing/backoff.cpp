@@ -40,7 +40,8 @@ WaitRange wait_range(const Backoff& backoff, unsigned n, Duration previous) {
   switch (backoff.jitter) {
     case Jitter::none: return {d, d};
     case Jitter::full: return {Duration::zero(), d};
-    case Jitter::equal: return {d / 2, d};
+    case Jitter::equal:
+      return {Duration(static_cast<Duration::rep>(static_cast<double>(d.count()) * backoff.lowest)), d};
     case Jitter::additive:
       return {d, std::min(backoff.maximum, d + Duration(milliseconds(additive_milliseconds)))};
     case Jitter::decorrelated: break;

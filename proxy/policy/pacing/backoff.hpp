@@ -14,6 +14,7 @@ struct Backoff {
   double multiplier = 2;  ///< >= 1
   Duration maximum = std::chrono::seconds(8);
   Jitter jitter = Jitter::equal;
+  double lowest = 0.5;  ///< `equal` draws from this fraction of d to d; only simulated gRPC clients change it
 };
 
 /// The lowest and the highest wait that a draw can give.
