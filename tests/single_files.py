@@ -5,8 +5,9 @@
     python3 tests/single_files.py --all              compiles all files
 
 Needs the build folders build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source
-that includes it, but without the precompiled headers of that source.
-If more than 20 files have changed, 20 of them are chosen by the hash of HEAD; the nightly run compiles the others."""
+that includes it, but without the precompiled headers of that source. GCC compiles sources as in a release, because some of its warnings
+come from the optimizer; Clang, and GCC for a header, only check the syntax.
+If more than 20 files have changed, those of the newest commits are compiled; the nightly run compiles the others."""
 import argparse
 import concurrent.futures
 import functools
@@ -30,35 +31,55 @@ def git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 
+def base_of(given):
+    """Returns the given commit, or else the newest one that is over 24 hours old. Empty if there is none."""
+    base = given or "".join(git("rev-list", "-1", "--before=24 hours ago", "HEAD"))
+    if base:
+        print(f"files that differ from {base}", flush=True)
+    return base
+
+
 def changed_files(base):
-    """Returns the paths of untracked files and of files that differ from the commit `base`. Returns all files if there
-    is no such commit."""
-    bases = [base] if base else git("rev-list", "-1", "--before=24 hours ago", "HEAD")
-    if not bases:
-        return git("ls-files")
-    print(f"files that differ from {bases[0]}", flush=True)
-    return sorted({*git("diff", "--name-only", "--diff-filter=d", bases[0]), *git("ls-files", "--others", "--exclude-standard")})
-
-
-def drawn(files, most=MOST):
-    """Returns at most `most` of the files. The choice depends only on the commit."""
-    if len(files) <= most:
-        return files
+    """Returns the files that differ from the commit `base`, and untracked files: uncommitted changes first, then those of the
+    newest commits, then those of older ones. Files of one commit are ordered by a hash that depends on HEAD."""
+    commits = f"{base}..HEAD" if base else "HEAD"
+    changed = git("diff", "--name-only", "--diff-filter=d", base) if base else git("ls-files")
     seed = git("rev-parse", "HEAD")[0]
-    print(f"{len(files)} files differ: {most} of them are drawn, and the night compiles all", flush=True)
-    return sorted(sorted(files, key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())[:most])
+    ages = dict.fromkeys(git("diff", "--name-only", "HEAD"), 0)
+    age = 0
+    for word in git("log", "--format=tformat:@", "--name-only", commits):
+        age += word == "@"
+        ages.setdefault(word, age)
+    return sorted({*changed, *git("ls-files", "--others", "--exclude-standard")},
+                  key=lambda name: (ages.get(name, 0), hashlib.sha256(f"{seed} {name}".encode()).digest()))
 
 
-def compile_commands(database):
-    """Returns {path: command that only checks the syntax} of the sources in the tree."""
+def first(files, most=MOST):
+    """Returns at most `most` of the files."""
+    if len(files) > most:
+        print(f"{len(files)} files differ: the {most} of the newest commits are compiled, and the night compiles all", flush=True)
+    return files[:most]
+
+
+def compile_commands(compiler):
+    """Returns {path: command} of the sources in the tree. The command of GCC writes an object file, which is what makes the
+    optimizer run. The command of Clang only checks the syntax."""
+    database = DATABASES[compiler]
     found = {}
     for entry in json.loads((database / "compile_commands.json").read_text(encoding="utf-8")):
         path = Path(entry["file"])
         if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
             words = shlex.split(entry["command"])
-            del words[words.index("-o"):words.index("-o") + 2]
-            found.setdefault(str(path.relative_to(ROOT)), [*words, "-fsyntax-only"])
+            found.setdefault(str(path.relative_to(ROOT)), words if compiler == "gcc" else only_checked(words))
     return found
+
+
+def only_checked(words):
+    """Returns the compile command without its output, so that it only checks the syntax."""
+    if "-o" not in words:
+        return words
+    at = words.index("-o")
+    return [*words[:at], *words[at + 2:], "-fsyntax-only"]
 
 
 def build_precompiled(database, commands):
@@ -111,7 +132,7 @@ def command_for(path, commands):
     source = source_that_includes(path, commands)
     if source is None:
         return None
-    words = [word for word in without_precompiled(commands[source]) if word not in ("-c", str(ROOT / source))]
+    words = [word for word in without_precompiled(only_checked(commands[source])) if word not in ("-c", str(ROOT / source))]
     return [*words, "-x", "c++", "-"]  # a source that only includes the header, from standard input
 
 
@@ -119,6 +140,8 @@ def compile_alone(compiler, path, commands):
     command = command_for(path, commands)
     if command is None:
         return "passed", ""
+    if "-o" in command:
+        (DATABASES[compiler] / command[command.index("-o") + 1]).parent.mkdir(parents=True, exist_ok=True)
     source = f'#include "{path}"\n' if command[-1] == "-" else ""
     done = subprocess.run(command, cwd=DATABASES[compiler], input=source, capture_output=True, text=True, check=False)
     return ("failed", done.stderr) if done.returncode else ("passed", "")
@@ -132,7 +155,7 @@ def read_with_tidy(path):
 def check_files(files, suite, jobs):
     commands = {}
     for compiler, database in DATABASES.items():
-        commands[compiler] = compile_commands(database)
+        commands[compiler] = compile_commands(compiler)
         build_precompiled(database, filter(None, (command_for(path, commands[compiler]) for path in files)))
     tasks = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as workers:
@@ -145,9 +168,15 @@ def check_files(files, suite, jobs):
             suite.add(tasks[done], *done.result())
 
 
+def release_flags():
+    """Returns the flags of GCC in the preset of single files."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]
+    return next(preset for preset in presets if preset["name"] == DATABASES["gcc"].name)["cacheVariables"]["CMAKE_CXX_FLAGS_DEBUG"].split()
+
+
 def self_test():
-    """Checks that the script reports a file that lacks an include, even if another file has this include, and a file in
-    which clang-tidy has a finding."""
+    """Checks that the script reports a file that lacks an include, even if another file has this include, a file for which
+    only GCC's optimizer has a warning, and a file in which clang-tidy has a finding."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text, compiles in (("clean", "#include <string>\nstd::string clean() { return {}; }\n", True),
                                      ("leaning", "std::string leaning() { return {}; }\n", False)):
@@ -163,6 +192,12 @@ def self_test():
             command = [*forced, "-std=c++20", "-fsyntax-only", leaning]
             for words, outcome in ((command, "passed"), (without_precompiled(command), "failed")):
                 assert compile_alone("clang", "leaning", {"leaning": words})[0] == outcome, words
+        mixed = Path(folder) / "mixed.cpp"
+        mixed.write_text("#include <cstdlib>\nstatic int* take() { return static_cast<int*>(std::malloc(4)); }\nvoid mixed() { delete take(); }\n",
+                         encoding="utf-8")
+        released = ["g++", "-std=c++20", *release_flags(), "-Wall", "-Werror", "-o", f"{folder}/objects/mixed.o", "-c", str(mixed)]
+        for words, outcome in ((released, "failed"), (only_checked(released), "passed")):
+            assert compile_alone("gcc", "mixed", {"mixed": words})[0] == outcome, words
         file = Path(folder) / "named.cpp"
         file.write_text("int twice(int Value) { return 2 * Value; }\n", encoding="utf-8")
         done = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT}/.clang-tidy", str(file), "--", "-std=c++20"], capture_output=True, text=True, check=False)
@@ -178,10 +213,10 @@ def main():
     self_test()
     suite = Suite("single files")
     suite.passes("a planted mistake is found")
-    files = git("ls-files") if given.all else changed_files(given.base)
+    files = git("ls-files") if given.all else changed_files(base_of(given.base))
     sources = [path for path in files if path.endswith((".cpp", ".hpp")) and path.startswith(("proxy/", "config/", "tests/"))
                and not Path(path).name.startswith("precompiled")]  # the build itself compiles each precompiled header alone
-    check_files(sources if given.all else drawn(sources), suite, given.jobs)
+    check_files(sources if given.all else first(sources), suite, given.jobs)
     return suite.end()
 
 

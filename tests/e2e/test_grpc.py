@@ -1,5 +1,6 @@
 """Tests rows M24 and M72 to M91 of docs/requirements/http2.md: gRPC calls, which outcomes are retried, and what the client gets."""
 import base64
+import json
 import resource
 import socket
 
@@ -337,6 +338,16 @@ def test_M90_status_that_our_own_repeat_may_have_caused_is_marked():
         response = call(client, b"id")
         expect(response, NOT_FOUND, 2, "not_retryable")
         equal(response.field("Reprise-Ambiguous"), "true")
+
+
+def test_M113_status_counts_a_call_as_failed_if_its_status_reports_a_failure_of_the_server():
+    with scripted(trailers_only(UNAVAILABLE), trailers_only(NOT_FOUND), answer(b"item")) as upstream, calling(upstream) as (client, reprise):
+        equal([status_of(call(client, b"id")) for _ in range(3)], [UNAVAILABLE, NOT_FOUND, OK])
+        reprise.requests(3)
+        def route():
+            return json.loads(reprise.admin("/status")[1])["routes"][-1]
+        eventually(lambda: route()["requests"] == 3, "the calls are counted")
+        equal(route()["responses"], {"2xx": 2, "grpc": 1})
 
 
 def test_M84_hedged_call_takes_the_first_ok():

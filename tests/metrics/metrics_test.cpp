@@ -530,6 +530,24 @@ TEST(MetricTable, exhausted_alert_explains_every_limit_and_no_other_reason) {
   EXPECT_EQ(joined(explained), joined(limits()));
 }
 
+TEST_F(MetricsTest, M113_call_is_a_failure_if_its_status_reports_one_of_the_server) {
+  const auto count = [this](policy::GrpcStatus status, Ending ending) {
+    ScriptedRequest story("x", "POST", "/");
+    ExchangeRecord record = story.ends(ending, 200).record();
+    record.is_call = true;
+    record.grpc = status;
+    metrics_.count(record);
+  };
+  for (std::size_t i = 0; i < policy::grpc_status_count; ++i)
+    count(static_cast<policy::GrpcStatus>(i), Ending::complete);
+  count(policy::GrpcStatus::unavailable, Ending::cut);
+  const Metrics::Counts expected{{"2xx", 11}, {"grpc", 6}, {"cut", 1}};
+  EXPECT_EQ(metrics_.totals_of(0).responses, expected);
+  std::uint32_t failed = 0;
+  for (const auto& second : metrics_.last_minute_of(0, {})) failed += second.numbers.failed;
+  EXPECT_EQ(failed, 7U) << "a call that is cut counts once";
+}
+
 TEST_F(MetricsTest, totals_contain_response_classes_and_durations_and_upstream_outcomes) {
   using Counts = Metrics::Counts;
   EXPECT_TRUE(metrics_.totals_of(0).responses.empty());

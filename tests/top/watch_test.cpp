@@ -110,6 +110,7 @@ TEST(Watch, client_that_left_does_not_count_as_a_failure) {
   EXPECT_EQ(with(R"("2xx":3,"client_gone":1)"), 1.0);
   EXPECT_EQ(with(R"("2xx":2,"4xx":1,"cut":1)"), 0.75);
   EXPECT_FALSE(with(R"("client_gone":4)"));
+  EXPECT_EQ(with(R"("2xx":2,"4xx":1,"grpc":1)"), 0.75) << "a failed call is a failure (row M113)";
 }
 
 TEST(Watch, restart_discards_earlier_readings) {

@@ -16,7 +16,7 @@ struct RouteNumbers {
   static constexpr std::size_t most_buckets = 16;
 
   std::uint32_t requests = 0;
-  std::uint32_t failed = 0;  ///< requests that got a 5xx or a cut response
+  std::uint32_t failed = 0;  ///< requests that got a 5xx, a cut response or a failed gRPC status (`grpc`)
   std::uint32_t client_gone = 0;
   std::uint32_t retries = 0;
   std::uint32_t recovered = 0;

@@ -81,6 +81,7 @@ struct alignas(64) RouteCells {
   Counter ambiguous{0};
   Counter request_bytes{0};
   Counter response_bytes{0};
+  Counter failed_calls{0};  ///< complete calls with the HTTP status 200 and a status of `is_server_error`
   std::array<Counter, policy::hedge_outcome_count> hedges{};
   Distribution duration;
   Distribution attempts_per_request;

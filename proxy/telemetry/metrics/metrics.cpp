@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "proxy/telemetry/log/access_log.hpp"
+#include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/metrics/metric_cells.hpp"
 #include "proxy/telemetry/metrics/metric_table.hpp"
 #include "proxy/telemetry/metrics/open_metrics.hpp"
@@ -28,6 +29,12 @@ Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
   if (record.ending == Ending::cut) return cells.cut;
   const auto status = static_cast<std::size_t>(record.status);
   return status > 0 && status < cells.statuses.size() ? cells.statuses[status] : cells.client_gone;
+}
+
+void count_call(RouteCells& cells, const ExchangeRecord& record) {
+  add_one(cells.calls[grpc_index(record.grpc)]);
+  const bool succeeded = record.ending == Ending::complete && record.status == 200;
+  if (succeeded && record.grpc && is_server_error(*record.grpc)) add_one(cells.failed_calls);
 }
 
 void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome,
@@ -88,8 +95,11 @@ Metrics::Counts responses_of(const RouteCells& cells) {
   std::array<std::uint64_t, classes.size()> counts{};
   for (std::size_t status = 100; status < cells.statuses.size(); ++status)
     counts[std::min(status / 100, classes.size()) - 1] += now_in(cells.statuses[status]);
+  const std::uint64_t failed_calls = now_in(cells.failed_calls);
+  counts[1] -= std::min(counts[1], failed_calls);  // another thread may have counted one meanwhile
   Metrics::Counts responses;
   for (std::size_t i = 0; i < classes.size(); ++i) add_if_any(responses, classes[i], counts[i]);
+  add_if_any(responses, "grpc", failed_calls);
   add_if_any(responses, "cut", now_in(cells.cut));
   add_if_any(responses, "client_gone", now_in(cells.client_gone));
   return responses;
@@ -107,7 +117,7 @@ std::int64_t second_of(policy::Instant at) {
 
 RouteNumbers numbers_of(const RouteCells& cells) {
   std::uint64_t requests = 0;
-  std::uint64_t failed = now_in(cells.cut);
+  std::uint64_t failed = now_in(cells.cut) + now_in(cells.failed_calls);
   for (std::size_t status = 0; status < cells.statuses.size(); ++status) {
     const std::uint64_t sent = now_in(cells.statuses[status]);
     requests += sent;
@@ -190,7 +200,7 @@ void Metrics::count(const ExchangeRecord& record) {
     add_one(code_cell(cells, record));
     cells.duration.observe(seconds(record.took));
   }
-  if (record.is_call) add_one(cells.calls[grpc_index(record.grpc)]);
+  if (record.is_call) count_call(cells, record);
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
   if (ledger.evicted() != nullptr) count_evicted(cells, record.upstream, *ledger.evicted());

@@ -183,10 +183,9 @@ class Metrics {
   struct RouteTotals {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
     Counts refused;  ///< by reason
-    Counts
-        /// Number of responses by class of the status that was sent: `1xx` to `5xx`, `other`, `cut`,
-        /// `client_gone`.
-        responses;
+    /// Number of responses by class of the status that was sent: `1xx` to `5xx`, `other`, `grpc` (the HTTP
+    /// status is 200, but the status of the call reports a failure of the server), `cut`, `client_gone`.
+    Counts responses;
     /// Number of requests in each bucket of duration_bounds(); the last item counts the requests above the
     /// highest bound. Empty if there were no requests. Tunnels are not counted.
     std::vector<std::uint64_t> durations;

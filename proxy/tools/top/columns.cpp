@@ -46,7 +46,7 @@ constexpr std::array<ColumnOutline, column_count> outlines{{
     {Column::rate, "REQ/S", "requests per second", 6, 1,
      [](Route route) { return rate_of(route, route.recent.requests); },
      [](Route route) { return text_of_rate(route, route.recent.requests); }},
-    {Column::success, "OK", "share of responses that were complete, with a status below 500", 6, 2,
+    {Column::success, "OK", "share of complete responses without a 5xx or a failed gRPC call", 6, 2,
      [](Route route) -> Figure { return route.success; },
      [](Route route) { return route.success ? share_text(*route.success) : "-"; }},
     {Column::retries, "RETRY/S", "retries per second", 7, 5,

@@ -41,17 +41,21 @@ RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
   return grown;
 }
 
-// Returns the fraction of requests with a complete response and a status below 500. Omits requests whose
-// client left before the response, because neither reprise nor the upstream failed.
+// Returns the number of requests with a status of 500 or above, a failed call, or a response that was cut.
+std::uint64_t failed_of(const CountsByWord& responses) {
+  return count_of(responses, "5xx") + count_of(responses, "grpc") + count_of(responses, "cut");
+}
+
+// Returns the fraction of requests that did not fail. Omits requests whose client left before the response,
+// because neither reprise nor the upstream failed.
 std::optional<double> success_of(const CountsByWord& responses) {
   const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
   if (all == 0) return std::nullopt;
-  const std::uint64_t bad = count_of(responses, "5xx") + count_of(responses, "cut");
-  return static_cast<double>(all - bad) / static_cast<double>(all);
+  return static_cast<double>(all - failed_of(responses)) / static_cast<double>(all);
 }
 
 std::uint64_t failed_or_refused(const RouteCounts& counts) {
-  return count_of(counts.responses, "5xx") + count_of(counts.responses, "cut") + sum_of(counts.refused);
+  return failed_of(counts.responses) + sum_of(counts.refused);
 }
 
 // Returns true if the proxy has restarted, so that its counters began again.

@@ -122,7 +122,7 @@ function byColumn({key, down}) {
 const ROUTE_COLUMNS = [
   {key: "place", title: "Route", kind: "name", about: "In the order of the configuration. The first route that matches a request handles it"},
   {key: "rate", title: "Rate", kind: "chart", about: "Requests per second"},
-  {key: "success", title: "Success", about: "Share of the requests in the last minute that got a whole response with a status below 500. Requests whose client left are not counted"},
+  {key: "success", title: "Success", about: "Share of the requests in the last minute that got a whole response with a status below 500 and no gRPC status that reports a failure of the server. Requests whose client left are not counted"},
   {key: "recovered", title: "Recovered", about: "Requests in the last minute that succeeded after a retry"},
   {key: "retries", title: "Retries/s", about: "Retries per second"},
   {key: "p50", title: "p50", about: "Half of the requests in the last minute took at most this long"},

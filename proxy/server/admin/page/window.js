@@ -101,7 +101,7 @@ function numbersOf(requests, failed, gone, retries, recovered, refused) {
 
 function routeValues(route) {
   const sent = route.responses || {};
-  return numbersOf(route.requests || 0, (sent["5xx"] || 0) + (sent.cut || 0), sent.client_gone || 0, route.retries || 0,
+  return numbersOf(route.requests || 0, (sent["5xx"] || 0) + (sent.grpc || 0) + (sent.cut || 0), sent.client_gone || 0, route.retries || 0,
                    route.recovered || 0, sum(route.refused));
 }
 
