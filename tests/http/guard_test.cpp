@@ -156,6 +156,15 @@ TEST(Guard, control_bytes_in_field_values_are_rejected) {
     value[at] = '\xe9';
     EXPECT_EQ(request(get("X: " + value + "\r\n")), complete) << at;
   }
+  // A tab does not hide the byte behind it, and makes no blank a control byte.
+  for (std::size_t at = 0; at < 23; ++at) {
+    string value(24, 'v');
+    value[at] = '\t';
+    value[at + 1] = '\x02';
+    EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << at;
+    value[at + 1] = ' ';
+    EXPECT_EQ(request(get("X: " + value + "\r\n")), complete) << at;
+  }
 }
 
 TEST(Guard, field_name_must_be_a_token_directly_followed_by_a_colon) {

@@ -1,6 +1,7 @@
 // Scans field lines in one pass: names by a table, values eight bytes at a time.
 #include "proxy/http/http1/scanner.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -12,14 +13,20 @@ namespace {
 
 constexpr std::uint64_t each_byte(std::uint64_t byte) { return 0x0101010101010101U * byte; }
 
-/// Returns true if one of the eight bytes is below 0x20 or is DEL. Uses a common subtract-with-borrow trick,
-/// which has no false results.
-bool has_suspect(std::uint64_t eight) {
+/// Marks each byte that is below 0x20 or is DEL with its highest bit; returns 0 if there is none. Uses a
+/// common subtract-with-borrow trick, which may also mark bytes that are more significant than such a byte.
+std::uint64_t mark_suspects(std::uint64_t eight) {
   const std::uint64_t high = each_byte(0x80);
   const std::uint64_t below_blank = (eight - each_byte(0x20)) & ~eight & high;
   const std::uint64_t flipped = eight ^ each_byte(0x7f);
   const std::uint64_t is_delete = (flipped - each_byte(0x01)) & ~flipped & high;
-  return (below_blank | is_delete) != 0;
+  return below_blank | is_delete;
+}
+
+/// Returns the place in memory of the first marked byte. Precondition: there is one.
+std::size_t first_marked(std::uint64_t marks) {
+  constexpr bool is_little = std::endian::native == std::endian::little;
+  return static_cast<std::size_t>(is_little ? std::countr_zero(marks) : std::countl_zero(marks)) / 8;
 }
 
 /// Reads a name and skips its colon.
@@ -71,19 +78,20 @@ Halt scan_fold(Cursor& cursor, Spelling spelling, const std::vector<FieldLine>& 
 }  // namespace
 
 const char* find_control(const char* at, const char* end) {
-  while (true) {
-    while (end - at >= 8) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, at, 8);
-      if (has_suspect(eight)) break;
+  while (end - at >= 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, at, 8);
+    const std::uint64_t marks = mark_suspects(eight);
+    if (marks == 0) {
       at += 8;
+      continue;
     }
-    // Checks byte by byte: either the block that has the suspect byte, or the last few bytes. A tab is
-    // suspect but allowed, so the scan then continues after the block.
-    const char* const stop = end - at >= 8 ? at + 8 : end;
-    while (at != stop && !ascii::is_control(*at)) ++at;
-    if (at != stop || stop == end) return at;
+    at += first_marked(marks);
+    if (ascii::is_control(*at)) return at;
+    ++at;  // a tab is suspect but allowed
   }
+  while (at != end && !ascii::is_control(*at)) ++at;
+  return at;
 }
 
 Halt scan_line_end(Cursor& cursor, const char* stop, Spelling spelling, Rejection otherwise) {

@@ -59,6 +59,8 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
   return static_cast<std::uint16_t>(*port);
 }
 
+constexpr auto ends_authority = [](char c) { return c == '/' || c == '?' || c == '#'; };
+
 /// Removes the fragment, and splits the rest at the first '?' into path and query.
 void split_path(std::string_view text, Target& target) {
   target.path_and_query = text.substr(0, text.find('#'));
@@ -117,12 +119,12 @@ std::variant<Target, Rejection> split_absolute(std::string_view text) {
   if (scheme == schemes.end()) return Rejection::bad_scheme;
   text.remove_prefix(scheme->prefix.size());
   target.https = scheme->https;
-  const std::size_t end = text.find_first_of("/?#");
-  target.authority = text.substr(0, end);
+  const auto* const end = std::find_if(text.begin(), text.end(), ends_authority);
+  target.authority = {text.begin(), end};
   const auto split = split_authority(target.authority, target.https ? 443 : 80);
   if (const Rejection* cause = std::get_if<Rejection>(&split)) return *cause;
   target.origin = std::get<Authority>(split);
-  if (end != std::string_view::npos) split_path(text.substr(end), target);
+  if (end != text.end()) split_path({end, text.end()}, target);
   return target;
 }
 
