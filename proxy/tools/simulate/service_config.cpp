@@ -172,11 +172,11 @@ std::string read_retries(const Part& part, RoutePolicy& policy, std::vector<std:
   policy.retry.on = codes.on;
   if (part.find("perAttemptRecvTimeout") != nullptr)
     policy.of_calls.attempt_timeout = read_span(part, "perAttemptRecvTimeout", std::nullopt, true);
-  const std::string sentence = "at most " + std::to_string(*policy.retry.max_attempts) +
-                               " attempts, waits of " + config::duration_text(backoff.initial) + ", times " +
-                               config::number_text(backoff.multiplier) + " up to " +
-                               config::duration_text(backoff.maximum) +
-                               ", each 20 % shorter to 20 % longer, after " + codes.words;
+  std::string sentence = "at most " + std::to_string(*policy.retry.max_attempts) + " attempts, waits of " +
+                         config::duration_text(backoff.initial) + ", times " +
+                         config::number_text(backoff.multiplier) + " up to " +
+                         config::duration_text(backoff.maximum) +
+                         ", each 20 % shorter to 20 % longer, after " + codes.words;
   spread_around_step(backoff);
   return sentence;
 }
