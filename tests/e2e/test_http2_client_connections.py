@@ -1,6 +1,7 @@
 """Tests rows M44, M61 to M66, M93, M101 and M105 of docs/requirements/http2.md: how connections of HTTP/2 clients live, drain and end."""
 import os
 import signal
+import socket
 import threading
 
 import http2_frames as h2
@@ -29,6 +30,24 @@ def test_M44_large_response_does_not_stop_small_ones():
         client.open_window(0, 8 * MIB)
         client.open_window(large, 8 * MIB)
         equal(client.response(large).size, 8 * MIB)
+
+
+def test_M44_kernel_takes_only_a_small_part_of_a_response_that_is_not_read():
+    with Http2Upstream({"/large": [Reply(200, bytes(16 * MIB))]}) as upstream, asking(upstream) as (_, reprise), socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        slow.connect(reprise.gateway)
+        ends = [":%04X" % port for port in (reprise.gateway[1], slow.getsockname()[1])]
+        def unsent():
+            with open("/proc/net/tcp", encoding="ascii") as file:
+                return next(int(row[4].split(":")[0], 16) for row in map(str.split, file) if [row[1][-5:], row[2][-5:]] == ends)
+        with Http2Client(connection=slow, authority="%s:%d" % reprise.gateway) as client:
+            client.begin(path="/large")
+            samples = []
+            def is_steady():
+                samples.append(unsent())
+                return len(samples) > 20 and 0 < samples[-1] == samples[-20]
+            eventually(is_steady, "the kernel takes no more")
+            assert samples[-1] <= MIB // 2, samples[-1]
 
 
 def test_M93_download_of_a_client_that_reads_4_kib_at_a_time_is_not_a_flood():

@@ -277,4 +277,9 @@ void Stream::set_user_timeout(Duration limit) {
   set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
 }
 
+void Stream::limit_unsent(int bytes) {
+  const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
+  if (descriptor >= 0) set_option(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, bytes);
+}
+
 }  // namespace reprise::net

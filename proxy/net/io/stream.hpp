@@ -176,6 +176,9 @@ class Stream final : public Cancellable {
   void set_user_timeout(Duration);
   /// Returns the user timeout that was set last; `no_limit` initially.
   Duration user_timeout() const { return user_timeout_; }
+  /// Limits what the kernel takes before it can send it (TCP_NOTSENT_LOWAT), because bytes in the kernel can
+  /// no longer be overtaken.
+  void limit_unsent(int bytes);
 
  private:
   class Limit final : public Timed {

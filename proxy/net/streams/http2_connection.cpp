@@ -22,6 +22,9 @@ Http2Connection::Http2Connection(std::unique_ptr<Stream> stream) : stream_(std::
 Http2Connection::~Http2Connection() = default;
 
 void Http2Connection::start(std::string_view early) {
+  // A small message does not wait behind megabytes of a large one that the peer reads slowly (row M44).
+  constexpr int most_unsent = 131'072;
+  stream_->limit_unsent(most_unsent);
   stream_->end_limit();
   if (!early.empty()) receive(early);
   flush();
