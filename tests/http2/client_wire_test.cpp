@@ -44,6 +44,18 @@ class ClientWireTest : public ::testing::Test {
     std::erase_if(some, [type](const Frame& frame) { return frame.type != type; });
     return some;
   }
+  /// Sends a response of `count` equal pieces. After each piece, the client sends `frames`.
+  void download(int count, std::string_view piece, std::string_view frames) {
+    receive(headers(1, get_fields, end_stream));
+    wire.take_begun();
+    respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
+    for (int i = 0; i < count; ++i) {
+      if (wire.taken(1)) wire.send(1, piece);
+      flush();
+      receive(frames);
+      flush();
+    }
+  }
   void respond(StreamId id, std::string_view head, bool whole) {
     write_response_fields(head, block);
     wire.respond(id, block, whole);
@@ -386,43 +398,20 @@ TEST_F(ClientWireTest, M94_acknowledgements_that_are_not_read_end_the_connection
 }
 
 TEST_F(ClientWireTest, M93_window_updates_of_a_long_download_are_not_a_flood) {
-  receive(headers(1, get_fields, end_stream));
-  wire.take_begun();
-  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
-  const std::string piece(16'384, 'x');
-  for (int i = 0; i < 5000; ++i) {
-    if (wire.taken(1)) wire.send(1, piece);
-    flush();
-    receive(window_update(1, 16'384) + window_update(0, 16'384));
-    flush();
-  }
+  download(5000, std::string(16'384, 'x'), window_update(1, 16'384) + window_update(0, 16'384));
   EXPECT_FALSE(wire.failure());
 }
 
 TEST_F(ClientWireTest, M93_window_updates_of_a_client_that_reads_4_kib_at_a_time_are_not_a_flood) {
-  receive(headers(1, get_fields, end_stream));
-  wire.take_begun();
-  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
-  const std::string piece(16'384, 'x');
-  for (int i = 0; i < 2000; ++i) {
-    if (wire.taken(1)) wire.send(1, piece);
-    flush();
-    for (int part = 0; part < 4; ++part) receive(window_update(1, 4096) + window_update(0, 4096));
-    flush();
-  }
+  std::string updates;
+  for (int part = 0; part < 4; ++part) updates += window_update(1, 4096) + window_update(0, 4096);
+  download(2000, std::string(16'384, 'x'), updates);
   EXPECT_FALSE(wire.failure());
 }
 
 TEST_F(ClientWireTest, M93_ping_after_each_message_of_a_call_is_not_a_flood) {
-  receive(headers(1, get_fields, end_stream));
-  wire.take_begun();
-  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
-  for (int i = 0; i < 5000; ++i) {
-    if (wire.taken(1)) wire.send(1, "message");
-    flush();
-    receive(frame(FrameType::ping, 0, 0, "12345678") + window_update(1, 7) + window_update(0, 7));
-    flush();
-  }
+  download(5000, "message",
+           frame(FrameType::ping, 0, 0, "12345678") + window_update(1, 7) + window_update(0, 7));
   EXPECT_FALSE(wire.failure());
 }
 

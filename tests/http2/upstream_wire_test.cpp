@@ -342,7 +342,7 @@ TEST_F(UpstreamWireTest, L6_acknowledgement_of_a_body_does_not_depend_on_the_byt
   connect();
   const std::string body(1000, 'b');
   const StreamId first = open(post, false);
-  EXPECT_TRUE(wire.all_acknowledged(first, 0)) << "nothing is sent yet";
+  EXPECT_TRUE(wire.all_acknowledged(first, 0)) << "no frame of the stream was written";
   EXPECT_FALSE(wire.body_acknowledged(first, 0));
   write_all();
   EXPECT_FALSE(wire.body_acknowledged(first, 0)) << "only the head is sent";

@@ -13,8 +13,8 @@ bool counts_as_failure(const Responded& responded, const RoutePolicy& policy) {
   return responded.status >= 500 || (is_failed_call(responded) && policy.retry.on.lists(responded));
 }
 
-// Returns true if the failure says nothing about the load and the health of the host: it was caused on this
-// side, or the upstream gave the request back over HTTP/2 without doing anything (row M85).
+// Returns true if budget and circuit of the upstream host ignore the failure: this proxy's host caused it,
+// the upstream gave the request back unprocessed, or the upstream does not speak HTTP/2 (row M85).
 bool concerns_no_host(const Failed& failed) {
   return is_fault_of_ours(failed) || failed.unprocessed || failed.cause == Cause::not_http2;
 }

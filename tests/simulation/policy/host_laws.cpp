@@ -115,7 +115,8 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   }
   if (!circuit_) return;
   const auto* failed = std::get_if<Failed>(&what.outcome);
-  // What the upstream gave back unprocessed, or could not be asked over HTTP/2, says nothing about the host.
+  // The circuit ignores an attempt that the upstream gave back unprocessed, and one that failed because the
+  // upstream does not speak HTTP/2 (row M85).
   const bool is_ignored = failed != nullptr && (policy::is_fault_of_ours(*failed) || failed->unprocessed ||
                                                 failed->cause == policy::Cause::not_http2);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
