@@ -50,7 +50,7 @@ class ClientWireTest : public ::testing::Test {
     wire.take_begun();
     respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
     for (int i = 0; i < count; ++i) {
-      if (wire.taken(1)) wire.send(1, piece);
+      if (wire.all_written(1)) wire.send(1, piece);
       flush();
       receive(frames);
       flush();
@@ -151,7 +151,7 @@ TEST_F(ClientWireTest, response_becomes_frames) {
   wire.send(1, "abc");
   wire.end(1, {});
   flush(FrameType::settings);
-  EXPECT_TRUE(wire.taken(1));
+  EXPECT_TRUE(wire.all_written(1));
   EXPECT_TRUE(wire.closed(1));
   wire.release(1, Http2Code::no_error);
   EXPECT_EQ(wire.open_streams(), 0U);

@@ -109,7 +109,7 @@ TEST_F(UpstreamSettingsTest, M27_initial_window_of_0_stops_the_body_until_it_is_
   EXPECT_EQ(body_of(flush(), 16384), "") << "the window is -1";
   wire.receive(settings({{initial_window_size, 100}}));
   EXPECT_EQ(body_of(flush(), 16384), "fgh");
-  EXPECT_TRUE(wire.taken(id));
+  EXPECT_TRUE(wire.all_written(id));
 }
 
 TEST_F(UpstreamSettingsTest, M27_head_above_the_header_list_size_is_sent_all_the_same) {

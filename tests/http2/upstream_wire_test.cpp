@@ -64,15 +64,15 @@ TEST_F(UpstreamWireTest, request_head_and_body_become_frames) {
                                                  {"content-type", "text/plain"}}));
   EXPECT_EQ(frames[1].payload, "abc");
   EXPECT_EQ(frames[1].flags & end_stream, 0U);
-  EXPECT_TRUE(wire.taken(id));
+  EXPECT_TRUE(wire.all_written(id));
   wire.send(id, "defg");
-  EXPECT_FALSE(wire.taken(id));
+  EXPECT_FALSE(wire.all_written(id));
   wire.end(id, {});
   frames = flush();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].payload, "defg");
   EXPECT_EQ(frames[0].flags & end_stream, end_stream);
-  EXPECT_TRUE(wire.taken(id));
+  EXPECT_TRUE(wire.all_written(id));
 }
 
 TEST_F(UpstreamWireTest, M36_request_trailers_are_sent_after_the_body) {
@@ -327,7 +327,7 @@ TEST_F(UpstreamWireTest, M58_only_streams_whose_head_was_written_may_have_been_s
   const std::size_t each = bytes.size() / 3;
   wire.written(1);
   EXPECT_TRUE(wire.may_have_sent(first));
-  EXPECT_FALSE(wire.taken(first));
+  EXPECT_FALSE(wire.all_written(first));
   EXPECT_FALSE(wire.may_have_sent(second));
   wire.written(each - 2);
   EXPECT_FALSE(wire.may_have_sent(third));
@@ -417,7 +417,7 @@ TEST_F(UpstreamWireTest, M27_settings_of_the_upstream_are_obeyed) {
   frames = flush();
   ASSERT_EQ(frames.size(), 2U) << "an ACK and one byte: the window was -2";
   EXPECT_EQ(frames[1].payload, "e");
-  EXPECT_FALSE(wire.taken(id));
+  EXPECT_FALSE(wire.all_written(id));
 }
 
 TEST_F(UpstreamWireTest, ping_is_acknowledged) {

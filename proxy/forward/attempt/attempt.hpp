@@ -1,12 +1,13 @@
-// Sends a request to an upstream once, over a leased or dialled connection, and reads the response head.
+// Sends a request to an upstream once, over a leased or dialled connection or an HTTP/2 stream, and reads the
+// response head.
 #pragma once
 
 #include "proxy/forward/attempt/one_attempt.hpp"
 
 namespace reprise::forward {
 
-/// Runs one attempt and stores its outcome in `result`. Stores the response head in `response`, which stays
-/// empty if no head arrives.
+/// Runs one attempt. Stores its outcome in `OneAttempt::result`, and the response head in
+/// `OneAttempt::response`, which stays empty if no head arrives.
 Task<void> attempt(OneAttempt&, const policy::Start&);
 
 }  // namespace reprise::forward

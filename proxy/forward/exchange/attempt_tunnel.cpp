@@ -82,7 +82,7 @@ Task<void> attempt_tunnel(OneAttempt& one, OneExchange& exchange, TunnelRequest&
       co_return;
     }
   }
-  if (tunnel.progress == TunnelProgress::opened && tunnel.words == http::DetectedProtocol::tls &&
+  if (tunnel.progress == TunnelProgress::opened && tunnel.detected == http::DetectedProtocol::tls &&
       !tunnel.carries_requests() && response.buffer.empty() &&
       co_await read_hello(one.worker, client, tunnel.early))
     tunnel.progress = TunnelProgress::hello_held;

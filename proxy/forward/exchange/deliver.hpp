@@ -24,7 +24,7 @@ std::string_view write_rejection(Worker&, Request&, http::Rejection, bool closes
 /// Returns true if the response must be announced as the last one on the client's connection, because a drain
 /// was requested or the listener is closed.
 bool is_last(const Worker&, const Incoming&);
-/// Appends `Reprise-Attempts`, unless the route's `response_headers` is `none`.
+/// Appends `Reprise-Attempts`, unless the route's `response_headers` is `false`.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
 /// Appends `Reprise-Reason`. `reason`: the word of a reason or of a rejection.
 void append_reason(std::string_view reason, std::string& lines);

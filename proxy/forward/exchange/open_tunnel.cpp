@@ -70,7 +70,7 @@ Task<bool> accept_and_sniff(OneExchange& one, TunnelRequest& tunnel, Response& r
   if (co_await accept_stream(tunnel, request.responses.own_fields, policy.idle_timeout, client.bytes->stream,
                              client.bytes->buffer))
     co_return false;
-  tunnel.words = DetectedProtocol::opaque;
+  tunnel.detected = DetectedProtocol::opaque;
   if (policy.mode == policy::Mode::off) co_return true;
   net::Stream& upstream = response.connection.byte_stream();
   // Bytes that came with the parent proxy's 2xx were sent by the upstream, so the upstream sent first. If
@@ -91,13 +91,13 @@ Task<Delivered> open_tunnel(OneExchange& one, TunnelRequest& tunnel, Response& r
   }
   // Before the dial, the protocol could not be detected, because the client had sent nothing. So it is
   // detected now.
-  if (tunnel.words == DetectedProtocol::more)
+  if (tunnel.detected == DetectedProtocol::more)
     co_await sniff_stream(worker, request, tunnel, client.bytes->stream, &response.connection.byte_stream());
   delivered.served.carried = carried_by(tunnel);
   if (tunnel.is_over()) {
     delivered.end = Relayed::End::client_gone;
   } else if (tunnel.carries_requests()) {
-    if (tunnel.words != DetectedProtocol::tls) {
+    if (tunnel.detected != DetectedProtocol::tls) {
       worker.shared.metrics.count_tunnel(telemetry::TunnelOutcome::http);
       // A request inside cannot use a connection of which a part has been read.
       if (response.buffer.empty()) worker.pool.give_unused(response.connection.take_connection());

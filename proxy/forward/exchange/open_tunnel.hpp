@@ -12,7 +12,7 @@ Task<ErrorCode> accept_stream(TunnelRequest&, std::string_view own_fields, Durat
                               net::Buffer& from_client);
 
 /// Calls `accept_stream`, then detects the protocol unless the route's mode is `off`. The results are in
-/// `tunnel.words` and `tunnel.early`. Returns false if the client is gone.
+/// `tunnel.detected` and `tunnel.early`. Returns false if the client is gone.
 Task<bool> accept_and_sniff(OneExchange&, TunnelRequest&, Response&);
 
 /// Accepts the stream if it is not accepted yet, and relays it until it ends. A stream whose requests are

@@ -27,8 +27,8 @@ constexpr bool has_same_names() {
 }
 static_assert(has_same_names());
 
-telemetry::Protocol protocol_of(DetectedProtocol words) {
-  return static_cast<telemetry::Protocol>(static_cast<std::size_t>(words) - 1);
+telemetry::Protocol protocol_of(DetectedProtocol detected) {
+  return static_cast<telemetry::Protocol>(static_cast<std::size_t>(detected) - 1);
 }
 
 /// Returns the host that the client named; empty if the client named none.
@@ -125,15 +125,15 @@ Task<void> sniff_stream(Worker& worker, const Request& request, TunnelRequest& t
   const Route& route = request.route;
   const http::Connect origin{tunnel.host, tunnel.port, tunnel.authority};
   const bool asks = sniffs_before_dial(route, tunnel);
-  tunnel.words = co_await sniff_protocol(client, tunnel.early, upstream, origin,
-                                         route.snapshot->settings.limits.target_bytes,
-                                         sniff_limits_of(worker, route, tunnel, upstream != nullptr));
-  if (tunnel.words == DetectedProtocol::silence && upstream == nullptr && asks) {
-    tunnel.words = DetectedProtocol::more;
+  tunnel.detected = co_await sniff_protocol(client, tunnel.early, upstream, origin,
+                                            route.snapshot->settings.limits.target_bytes,
+                                            sniff_limits_of(worker, route, tunnel, upstream != nullptr));
+  if (tunnel.detected == DetectedProtocol::silence && upstream == nullptr && asks) {
+    tunnel.detected = DetectedProtocol::more;
     co_return;
   }
-  worker.shared.metrics.count_stream(protocol_of(tunnel.words));
-  if (tunnel.words == DetectedProtocol::tls && asks)
+  worker.shared.metrics.count_stream(protocol_of(tunnel.detected));
+  if (tunnel.detected == DetectedProtocol::tls && asks)
     co_await inspect_client_hello(worker, request, tunnel, client);
 }
 

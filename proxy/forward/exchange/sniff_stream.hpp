@@ -11,8 +11,9 @@ namespace reprise::forward {
 /// host is intercepted.
 bool sniffs_before_dial(const Route&, const TunnelRequest&);
 
-/// Stores the detected protocol in `tunnel.words` and, for TLS, the ClientHello's contents in `tunnel.tls`.
-/// The bytes that were read are in `tunnel.early`. `upstream`: null if no upstream is connected yet.
+/// Stores the detected protocol in `tunnel.detected` and, for TLS, the ClientHello's contents in
+/// `tunnel.tls`. The bytes that were read are in `tunnel.early`. `upstream`: null if no upstream is connected
+/// yet.
 ///
 /// Without an upstream, `words` stays `more` if the client sends nothing during the whole wait but may still
 /// send a ClientHello. Call again once an upstream is connected, because that upstream may send first. The

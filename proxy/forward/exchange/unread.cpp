@@ -30,8 +30,8 @@ Carried carried_by(const TunnelRequest& tunnel) {
   if (tunnel.is_over()) return Carried::bytes;
   // A silent tunnel to port 443 counts as TLS too: a slow client may begin its handshake after the time limit
   // for the first bytes.
-  const bool late = tunnel.words == DetectedProtocol::silence && tunnel.port == https_port;
-  return tunnel.words == DetectedProtocol::tls || late ? Carried::tls : Carried::bytes;
+  const bool late = tunnel.detected == DetectedProtocol::silence && tunnel.port == https_port;
+  return tunnel.detected == DetectedProtocol::tls || late ? Carried::tls : Carried::bytes;
 }
 
 bool can_intercept(const TunnelRequest& tunnel) {

@@ -60,15 +60,16 @@ struct TunnelRequest {
   std::uint16_t port;
   std::string authority;  ///< as the client wrote it
   TunnelProgress progress = TunnelProgress::asked;
-  http::DetectedProtocol words = http::DetectedProtocol::more;  ///< protocol of the open stream
-  std::optional<SniffedTls> tls;                                ///< set only if the stream carries TLS
+  http::DetectedProtocol detected = http::DetectedProtocol::more;  ///< protocol of the open stream
+  std::optional<SniffedTls> tls;                                   ///< set only if the stream carries TLS
   bool reads_http2 = false;       ///< HTTP/2 from the client is read, and not only passed through
   net::Buffer early;              ///< bytes from the client that were not passed on yet
   std::uint64_t hello_bytes = 0;  ///< size of the ClientHello that the upstream has responded to
 
   /// Returns true if the requests inside the stream are served one by one.
   bool carries_requests() const {
-    return words == http::DetectedProtocol::http || (words == http::DetectedProtocol::http2 && reads_http2) ||
+    return detected == http::DetectedProtocol::http ||
+           (detected == http::DetectedProtocol::http2 && reads_http2) ||
            (tls && tls->interception == telemetry::Interception::intercepted);
   }
   /// Returns true if the client did not complete its TLS handshake, so that nothing can be served.

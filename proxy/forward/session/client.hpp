@@ -1,4 +1,4 @@
-// One client connection, whatever its HTTP version is: what outlives a single request.
+// The state of one client connection that outlives a single request, over HTTP/1 or HTTP/2.
 #pragma once
 
 #include <memory>

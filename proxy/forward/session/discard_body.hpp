@@ -13,14 +13,14 @@ enum class Discarded : std::uint8_t {
 };
 
 /// Reads the body to its end and discards it, for at most `linger_time`, with pauses of at most
-/// `linger_idle`. If the client has sent no byte of the body yet, the first byte may take as long as `rest`:
-/// the client may have received a final response instead of a 100, and may still be deciding whether to send
-/// the body (row N23).
+/// `linger_idle`. If the client has sent no byte of the body yet, the first byte may take as long as
+/// `first_byte_limit`: the client may have received a final response instead of a 100, and may still be
+/// deciding whether to send the body (row N23).
 ///
 /// Returns `asked_again` if the body begins like the request itself: curl 7.88 sends its next request in
 /// place of the announced body. The connection must then end, so that the client retries on another
 /// connection. These bytes are never served as a request, because the announced framing says that they belong
 /// to the body.
-Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration rest);
+Task<Discarded> discard_body(const http::RequestHead&, RequestBody&, Duration first_byte_limit);
 
 }  // namespace reprise::forward

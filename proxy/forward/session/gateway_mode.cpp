@@ -16,6 +16,10 @@ class GatewayMode final : public RequestListener {
   }
   std::string upstream_authority(const config::Listener&) const override;
   http::Intake take_in(const http::RequestHead&, const ListenerRole&, const ConnectionEnds&) const override;
+  http::TargetForm http2_target_form(const config::Listener& listener) const override {
+    const bool takes_any_host = listener.host == config::GatewayHost::client;
+    return takes_any_host ? http::TargetForm::origin : http::TargetForm::absolute;
+  }
   void plan_responses(Request&, const ListenerRole&, const ConnectionEnds&) const override;
 };
 

@@ -136,14 +136,11 @@ Http2Session::~Http2Session() {
   worker.sessions.remove(*this);
 }
 
-// In absolute-form, the authority of each request is compared with that of the listener or the connection
-// (rows M4, M5 and M9). In origin-form, it is what Host is in HTTP/1.
+// Inside a CONNECT, the upstream is known, so only intercepted requests need their authority compared.
 http::TargetForm Http2Session::target_form() const {
   if (inside_)
     return inside_->kind == RequestKind::intercepted ? http::TargetForm::absolute : http::TargetForm::origin;
-  const bool takes_any_host = role->mode().requests()->kind() == RequestKind::gateway &&
-                              role->settings.host == config::GatewayHost::client;
-  return takes_any_host ? http::TargetForm::origin : http::TargetForm::absolute;
+  return role->mode().requests()->http2_target_form(role->settings);
 }
 
 Task<void> Http2Session::run(std::string_view early) {

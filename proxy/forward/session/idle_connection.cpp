@@ -66,7 +66,7 @@ class IdleConnection final : public IdleClient, public ClientSession, private ne
 
 }  // namespace
 
-void rest(Worker& worker, ClientConnection connection) {
+void wait_idle(Worker& worker, ClientConnection connection) {
   IdleConnection::wait(std::make_unique<IdleConnection>(worker, std::move(connection)));
 }
 

@@ -8,6 +8,6 @@ namespace reprise::forward {
 /// Waits until a byte arrives on the idle connection, and then serves the connection. Closes the connection
 /// if the client leaves, if `timers.keep_alive` passes, if another client needs room, or on shutdown.
 /// Precondition: the connection is a plain socket.
-void rest(Worker& worker, ClientConnection connection);
+void wait_idle(Worker& worker, ClientConnection connection);
 
 }  // namespace reprise::forward

@@ -7,6 +7,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/forward/request/request.hpp"
+#include "proxy/http/http2/request_text.hpp"
 #include "proxy/net/io/stream.hpp"
 
 namespace reprise::forward {
@@ -59,6 +60,12 @@ class RequestListener : public ListenerMode {
   /// Returns the destination of the request, or why it is rejected.
   virtual http::Intake take_in(const http::RequestHead&, const ListenerRole&,
                                const ConnectionEnds&) const = 0;
+  /// Returns the form in which `take_in` gets the target of an HTTP/2 request. In absolute-form, `take_in`
+  /// can compare the request's authority with that of the listener or the connection (rows M4, M5 and M9). In
+  /// origin-form, the authority is only the value of Host, as in HTTP/1.
+  virtual http::TargetForm http2_target_form(const config::Listener&) const {
+    return http::TargetForm::absolute;
+  }
   /// Sets how responses are rewritten for the client. Precondition: the request's route is known.
   virtual void plan_responses(Request&, const ListenerRole&, const ConnectionEnds&) const {}
 

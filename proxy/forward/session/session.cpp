@@ -248,7 +248,7 @@ namespace {
   Session session(client, std::move(inside));
   const Session::Ending ending = co_await session.run();
   std::optional<Http2Opening> opening;
-  if (ending == Session::Ending::goes_idle) rest(worker, client.release());
+  if (ending == Session::Ending::goes_idle) wait_idle(worker, client.release());
   if (ending == Session::Ending::http2)
     opening = Http2Opening{client.release(), session.take_inside(), std::string(client.buffer.view())};
   co_return opening;

@@ -22,8 +22,8 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
                                       const http::Connect& tunnel, std::size_t longest_target,
                                       SniffLimits time) {
   http::StreamStart arrived{from_client.view()};
-  DetectedProtocol words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
-  if (words != DetectedProtocol::more) co_return words;
+  DetectedProtocol detected = http::detect_by_first_bytes(arrived, tunnel, longest_target);
+  if (detected != DetectedProtocol::more) co_return detected;
   // Detects a client that left after an earlier wait. epoll does not report the end of its connection again,
   // so a read would wait forever.
   arrived.waited_enough = bool(detected_end(client));
@@ -31,7 +31,7 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
   std::optional<FirstByteWatch> upstream_watch;
   if (upstream != nullptr) upstream_watch.emplace(*upstream, client);
   client.limit_read(from_client.empty() ? time.before_first_byte : time.after_first_byte);
-  while (words == DetectedProtocol::more) {
+  while (detected == DetectedProtocol::more) {
     if (from_client.room_left() == 0) from_client.grow();
     auto [error, bytes] = co_await client.read_some(from_client.room());
     // If a request arrived together with the upstream's FIN, the request can still be served and retried.
@@ -51,11 +51,11 @@ Task<DetectedProtocol> sniff_protocol(net::Stream& client, net::Buffer& from_cli
     if (!error) from_client.commit(bytes);
     arrived.from_client = from_client.view();
     arrived.waited_enough = error || upstream_ended;
-    words = http::detect_by_first_bytes(arrived, tunnel, longest_target);
+    detected = http::detect_by_first_bytes(arrived, tunnel, longest_target);
   }
   client.end_limit();
   if (upstream_watch) co_await upstream_watch->stop();
-  co_return words;
+  co_return detected;
 }
 
 }  // namespace reprise::forward

@@ -356,7 +356,7 @@ void Wire::stop_sending(StreamId id) {
   if (!stream.ended) stream.last = false;
 }
 
-bool Wire::taken(StreamId id) const {
+bool Wire::all_written(StreamId id) const {
   const Stream& stream = this->stream(id);
   return stream.unframed_heads == 0 && stream.piece.empty() && (!stream.last || stream.ended) &&
          stream.end <= written_;

@@ -1,5 +1,4 @@
-// What both sides of an HTTP/2 connection have in common, without I/O: streams, windows, and the frames to
-// write.
+// The protocol state of one HTTP/2 connection, without I/O: the base class of ClientWire and UpstreamWire.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -98,8 +97,9 @@ class Wire {
   /// Returns how many streams were opened and not released.
   std::size_t open_streams() const { return streams_.size(); }
 
-  /// Queues a piece of the own message's body. The piece must not be empty, and must stay valid until `taken`
-  /// returns true. Precondition: the head was just queued, or `taken` has returned true for the last piece.
+  /// Queues a piece of the own message's body. The piece must not be empty, and must stay valid until
+  /// `all_written` returns true. Precondition: the head was just queued, or `all_written` has returned true
+  /// for the last piece.
   void send(StreamId, std::string_view piece);
   /// Ends the own message. `trailers`: trailer lines, each with its CRLF; they are copied.
   void end(StreamId, std::string_view trailers);
@@ -107,7 +107,7 @@ class Wire {
   /// can still arrive.
   void stop_sending(StreamId);
   /// Returns true if the owner has written everything that was queued for the stream.
-  bool taken(StreamId) const;
+  bool all_written(StreamId) const;
   /// Returns true if the stream has ended on both sides, or was reset. Nothing more is sent.
   bool closed(StreamId id) const { return stream(id).closed; }
   /// Returns true if the rest of the own message can never be sent: the peer has closed its sending side, so

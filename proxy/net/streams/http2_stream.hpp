@@ -55,7 +55,7 @@ class Http2Stream : public BodySource {
   ErrorCode error() const;
   ErrorCode sending_error() const;
 
-  bool is_all_sent() const { return id_ != 0 && wire().taken(id_); }
+  bool is_all_sent() const { return id_ != 0 && wire().all_written(id_); }
   bool has_sent() const { return id_ == 0 ? sent_ : wire().may_have_sent(id_); }
   std::uint64_t bytes_sent() const { return id_ == 0 ? sent_bytes_ : wire().sent_bytes(id_); }
   /// Waits until everything is sent. Fails if no byte is accepted for `idle`, or not every byte by `latest`.
