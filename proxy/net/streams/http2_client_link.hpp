@@ -13,10 +13,10 @@
 
 namespace reprise::net {
 
-/// What is read begins with the request's head as HTTP/1 text, and goes on with the DATA of the stream;
-/// END_STREAM is the FIN (RFC 9113 8.5, row M11). What is written must begin with a response head as HTTP/1
-/// text; what follows is sent as DATA. Interim heads may precede it. A response that opens no tunnel ends the
-/// stream when its body is complete, and the next read returns the end.
+/// Reads return the request's head as HTTP/1 text, and then the DATA of the stream; END_STREAM is the FIN
+/// (RFC 9113 8.5, row M11). Writes must begin with a response head as HTTP/1 text, which interim heads may
+/// precede; later bytes are sent as DATA. A response that opens no tunnel ends the stream when its body is
+/// complete, and the next read returns the end.
 /// - CONNECT: a 2xx opens the tunnel.
 /// - Extended CONNECT for a WebSocket (RFC 8441, row M12): the head that is read gets a key. A 101 opens the
 ///   tunnel, and is sent as a 200.

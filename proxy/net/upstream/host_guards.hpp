@@ -26,10 +26,10 @@ class HostGuards {
   /// Marks a host as most recently used. Call before releasing the host's circuits and pause. Hosts are
   /// evicted in the order in which they were released.
   void left(std::string_view host_port);
-  /// Calls `report` with the host:port and state of every circuit, for the gauge.
+  /// Calls the function with the host:port and state of every circuit, for the gauge.
   void each(policy::Instant now,
             const std::function<void(std::string_view host_port, policy::Circuit::State)>&);
-  /// Calls `report` with the host:port and end of every pause that has not ended.
+  /// Calls the function with the host:port and end of every pause that has not ended.
   void each_pause(policy::Instant now,
                   const std::function<void(std::string_view host_port, policy::Instant until)>&);
 

@@ -1,4 +1,4 @@
-// What one attempt uses of an upstream: a connection of its own over HTTP/1, or one stream over HTTP/2.
+// The connection (HTTP/1) or the stream (HTTP/2) that one attempt holds.
 #pragma once
 
 #include <memory>

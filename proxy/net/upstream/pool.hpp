@@ -196,6 +196,7 @@ class Pool {
   void go_directly();
   /// Applies `settings` to all connections that become idle from now on.
   void limit(const config::Pool& settings) { settings_ = settings; }
+  /// Returns the upstream, and creates it if it is unknown. May evict another one.
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
   /// Returns the HTTP/2 connections of the upstream.
   Http2Set& http2(Upstream&);

@@ -40,18 +40,19 @@ enum class Cause : std::uint8_t {
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT expired: dead peer
   unacknowledged,         // bytes on a reused connection were retransmitted but never acknowledged
-  not_http2,              // the route requires HTTP/2, and the upstream does not speak it
-  stream_refused,         // HTTP/2: RST_STREAM(REFUSED_STREAM)
-  stream_reset,           // HTTP/2: RST_STREAM with another code before the head was complete
-  goaway,                 // HTTP/2: the upstream's GOAWAY excludes the request
-  http_1_1_required,      // HTTP/2: the upstream accepts the request only over HTTP/1.1
-  attempt_timeout,        // attempt_timeout or the deadline ended the attempt or its upload
-  response_timeout,       // no head within response_timeout
-  malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
-  header_too_large,       // the head is over limits.header or limits.header_fields
-  truncated,              // the response body ended early
-  cancelled,              // stopped by us: the client has gone or reprise is shutting down
-  replay_lost,            // stopped by us: the held request body could not be read back
+  not_http2,       // the upstream does not speak HTTP/2, which the route or a gRPC call requires; or `http2:
+                   // never` got a call
+  stream_refused,  // HTTP/2: RST_STREAM(REFUSED_STREAM)
+  stream_reset,    // HTTP/2: RST_STREAM with another code before the head was complete
+  goaway,          // HTTP/2: the upstream's GOAWAY excludes the request
+  http_1_1_required,   // HTTP/2: the upstream accepts the request only over HTTP/1.1
+  attempt_timeout,     // attempt_timeout or the deadline ended the attempt or its upload
+  response_timeout,    // no head within response_timeout
+  malformed_response,  // the head is not valid HTTP/1.x or HTTP/2, or its framing is ambiguous
+  header_too_large,    // the head is over limits.header or limits.header_fields
+  truncated,           // the response body ended early
+  cancelled,           // stopped by us: the client has gone or reprise is shutting down
+  replay_lost,         // stopped by us: the held request body could not be read back
 };
 
 inline constexpr std::uint8_t cause_count = count_of<Cause>;
@@ -61,7 +62,7 @@ inline constexpr std::uint8_t stage_count = count_of<Stage>;
 std::string_view word(Stage);
 std::string_view word(Cause);
 
-/// The retry hints of an upstream, from a response head.
+/// The retry hints of an upstream, from a response head or from the trailers of a gRPC call.
 struct Hints {
   /// The longest pause that the hint fields ask for; absent if malformed or 0.
   std::optional<Duration> retry_after;

@@ -18,7 +18,7 @@ namespace reprise::policy {
 /// - the Unattempted response: what the client gets if the reason ends a request before any attempt
 /// - the meaning: one sentence for the docs and for people
 #define REPRISE_REASONS(REASON) \
-  REASON(success, ends, never, "the status is below 400 and the route does not list it") \
+  REASON(success, ends, never, "the status is below 400 (for a gRPC call, also no error status before its first message) and the route does not list it") \
   REASON(not_retryable, ends, never, "the route does not list this status or failure") \
   REASON(retryable_status, again, never, "the route lists this status and a retry is safe") \
   REASON(retryable_failure, again, never, "the route lists this failure and a retry is safe") \
@@ -41,7 +41,7 @@ namespace reprise::policy {
   REASON(ambiguous_outcome, ends, never, "an earlier attempt was sent and got no response; the later error response may only mean that the earlier attempt took effect") \
   REASON(response_started, ends, never, "the client already has part of the response, and the rest cannot be requested") \
   REASON(resume_mismatch, ends, never, "the response to a resumed download is not the rest of the first response") \
-  REASON(client_gone, ends, never, "the client closed or reset its connection") \
+  REASON(client_gone, ends, never, "the client closed or reset its connection, or reset its HTTP/2 stream") \
   REASON(shutting_down, ends, never, "reprise is shutting down") \
   REASON(observe_only, ends, never, "the route is in mode observe; in mode active, the request would have been retried") \
   REASON(retries_off, ends, never, "the route is in mode off")
@@ -49,7 +49,7 @@ namespace reprise::policy {
 
 #define REPRISE_ENUMERATOR(name, course, unattempted, meaning) name,
 
-/// Why an exchange sent another attempt or stopped. The README.md of the repository has the same table.
+/// Why an exchange sent another attempt or stopped. docs/reasons.md has the same table.
 enum class Reason : std::uint8_t { REPRISE_REASONS(REPRISE_ENUMERATOR) };
 
 #undef REPRISE_ENUMERATOR

@@ -137,8 +137,9 @@ enum class OnBroken : std::uint8_t { automatic, respond, close };
 /// that have it (gzip_proxied).
 enum class AddVia : std::uint8_t { automatic, always, never };
 
-/// Whether requests are sent to the upstream over HTTP/2. `automatic`: in the version in which the client
-/// sent the request. `always`: HTTP/2 or failure; over TLS, only `h2` is offered.
+/// Whether requests are sent to the upstream over HTTP/2. `automatic`: if the client uses it and the upstream
+/// speaks it; a gRPC call never falls back to HTTP/1. `always`: HTTP/2 or failure; over TLS, only `h2` is
+/// offered.
 enum class UseHttp2 : std::uint8_t { automatic, always, never };
 /// Whether REFUSED_STREAM proves that the upstream did nothing. `doubt`: for an upstream behind an
 /// intermediary that sends REFUSED_STREAM after it has passed the request on.
