@@ -37,11 +37,11 @@ class ControlSocketTest : public ::testing::Test {
   /// themselves. A command of two words fails.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
-    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
+    socket_->serve([this](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
       std::string text = std::to_string(words.size());
       for (const std::string& word : words) text.append(" ").append(word);
       // Responds from another thread, as a reload does.
-      std::thread([respond, text, good = words.size() != 2] { respond({good, text}); }).detach();
+      responders_.emplace_back([respond, text, good = words.size() != 2] { respond({good, text}); });
     });
     thread_ = std::thread([this] { io_.run(); });
   }
@@ -50,6 +50,7 @@ class ControlSocketTest : public ::testing::Test {
     asio::post(io_, [this] { socket_.reset(); });
     guard_.reset();
     thread_.join();
+    for (std::thread& responder : responders_) responder.join();
   }
   int raw() const {
     const int line = ::socket(AF_UNIX, SOCK_STREAM, 0);
@@ -65,6 +66,7 @@ class ControlSocketTest : public ::testing::Test {
   std::string folder_, path_;
   std::unique_ptr<ControlSocket> socket_;
   std::thread thread_;
+  std::vector<std::thread> responders_;  ///< used by `thread_` until it ends
 };
 
 TEST_F(ControlSocketTest, follow_up_action_runs_after_the_response_is_sent) {
@@ -216,6 +218,25 @@ TEST_F(ControlSocketTest, new_caller_is_told_to_try_again_if_all_earlier_callers
     ::close(line);
   }
   ::close(late);
+}
+
+TEST_F(ControlSocketTest, response_function_may_outlive_the_io_context) {
+  ControlSocket::Respond kept;
+  {
+    asio::io_context io;
+    ControlSocket socket(io, path_);
+    socket.serve([&kept](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
+      kept = respond;
+      respond({true, "done"});
+    });
+    const int line = raw();
+    ASSERT_EQ(::send(line, "x\n", 2, MSG_NOSIGNAL), 2);
+    char first = 0;
+    while (::recv(line, &first, 1, MSG_DONTWAIT) != 1) io.run_one();
+    EXPECT_EQ(first, 'o');
+    ::close(line);
+  }
+  EXPECT_TRUE(kept != nullptr) << "it is released only now: the address sanitizer checks what it refers to";
 }
 
 TEST_F(ControlSocketTest, callers_that_disconnect_early_do_not_block_later_callers) {

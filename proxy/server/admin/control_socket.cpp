@@ -210,9 +210,13 @@ Task<bool> ControlSocket::read_line(Calls& calls, std::shared_ptr<Caller> caller
 
 // Runs the command and returns its response, which may come from another thread.
 Task<ControlResponse> ControlSocket::run_command(Calls& calls, const std::string& line) {
+  // This coroutine alone owns it: another thread may release its copy of `respond` when the io_context, which
+  // the timer needs, is gone.
   const auto pending = std::make_shared<Pending>(calls.io);
-  const Respond respond = [pending, &io = calls.io](ControlResponse given) {
-    asio::post(io, [pending, given = std::move(given)]() mutable {
+  const Respond respond = [weak = std::weak_ptr(pending), &io = calls.io](ControlResponse given) {
+    asio::post(io, [weak, given = std::move(given)]() mutable {
+      const auto pending = weak.lock();
+      if (pending == nullptr) return;
       pending->response = std::move(given);
       pending->has_arrived = true;
       pending->arrival.cancel();
