@@ -306,6 +306,17 @@ TEST_F(ClientWireTest, M92_too_many_resets_end_the_connection) {
   EXPECT_EQ(wire.failure()->code, Http2Code::enhance_your_calm);
 }
 
+TEST_F(ClientWireTest, M92_codes_that_are_passed_on_from_an_upstream_do_not_count) {
+  for (int i = 0; i < 2000; ++i) {
+    const StreamId id = 2 * i + 1;
+    receive(headers(id, get_fields, end_stream));
+    for (const StreamId begun : wire.take_begun()) wire.release(begun, Http2Code::protocol_error);
+    flush();
+  }
+  EXPECT_EQ(wire.flood(), std::nullopt);
+  EXPECT_FALSE(wire.failure());
+}
+
 // libnghttp2 sends these resets by itself.
 TEST_F(ClientWireTest, M92_too_many_bodies_of_a_wrong_length_end_the_connection) {
   FieldList fields = post_fields;

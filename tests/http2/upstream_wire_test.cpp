@@ -75,6 +75,28 @@ TEST_F(UpstreamWireTest, request_head_and_body_become_frames) {
   EXPECT_TRUE(wire.all_written(id));
 }
 
+TEST_F(UpstreamWireTest, M56_request_that_was_not_framed_before_a_goaway_was_not_processed) {
+  connect();
+  const StreamId sent = open(post, false);
+  flush();
+  const StreamId waits = open(post, false);
+  wire.receive(goaway(0x7fffffff, 0));
+  EXPECT_FALSE(wire.message(sent).failure);
+  ASSERT_TRUE(wire.message(waits).failure);
+  EXPECT_EQ(wire.message(waits).failure->kind, Http2Failure::Kind::above_last_id);
+  EXPECT_FALSE(wire.may_have_sent(waits));
+  flush();
+  EXPECT_EQ(wire.message(waits).failure->kind, Http2Failure::Kind::above_last_id);
+}
+
+TEST_F(UpstreamWireTest, M40_violation_is_known_before_the_goaway_is_framed) {
+  connect();
+  open(post, false);
+  flush();
+  wire.receive(data(0, "x", 0));
+  EXPECT_TRUE(wire.is_ending());
+}
+
 TEST_F(UpstreamWireTest, M36_request_trailers_are_sent_after_the_body) {
   connect();
   const StreamId id = open(post, false);

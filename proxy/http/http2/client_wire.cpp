@@ -20,13 +20,6 @@ constexpr std::uint32_t streams_in_library = 1U << 30U;
 constexpr std::size_t most_control_frames = 1000;
 constexpr std::size_t frames_of_stream = 4;
 
-// Returns true for the codes with which a stream is reset because of what the client has sent. The owner
-// resets streams with the other codes.
-bool is_for_client(Http2Code code) {
-  return code != Http2Code::no_error && code != Http2Code::cancel && code != Http2Code::internal_error &&
-         code != Http2Code::connect_error;
-}
-
 // Writes the announced limit of streams into the SETTINGS frame at the front of `frames`.
 void announce_streams(std::uint32_t streams, std::string& frames) {
   for (std::size_t at = FrameHeads::head_bytes;; at += setting_bytes) {
@@ -206,8 +199,8 @@ void ClientWire::judge_head_block(const FrameHead& frame) {
 }
 
 // Counts the resets where they leave, because libnghttp2 does not report the resets that it submits.
-void ClientWire::reset_framed(Http2Code code) {
-  if (!is_for_client(code) || is_ending() || resets_.spend(now_)) return;
+void ClientWire::reset_framed() {
+  if (is_ending() || resets_.spend(now_)) return;
   note_flood(Http2Flood::resets);
   go_away_later(Http2Code::enhance_your_calm);
 }

@@ -68,7 +68,7 @@ class ClientWire final : public Wire {
   void data_framed(std::size_t bytes) override;
   void goaway_framed() override;
   void take_ping_ack() override { goodbye_is_known_ = goodbye_is_known_ || pings_; }
-  void reset_framed(Http2Code) override;
+  void reset_framed() override;
 
   void take_frame(const FrameHead&);
   void judge_id(const FrameHead&);

@@ -44,17 +44,29 @@ void UpstreamWire::end_block(StreamId id, bool) {
 }
 
 // A later GOAWAY may lower the last id (RFC 9113 6.8). libnghttp2 closes every stream above the last id, also
-// one whose response has begun.
+// one whose response has begun. It sends no further HEADERS after any GOAWAY, so that a stream whose HEADERS
+// still wait behind other frames never begins (row M56).
 void UpstreamWire::take_goaway(StreamId last, Http2Code code) {
-  fail_above(last, {Http2Failure::Kind::above_last_id, code, {}});
+  fail_unprocessed(last, {Http2Failure::Kind::above_last_id, code, {}});
+}
+
+std::size_t UpstreamWire::most_streams() const {
+  return nghttp2_session_get_remote_settings(library(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
 }
 
 std::size_t UpstreamWire::room() const {
   nghttp2_session* const session = library();
   if (!ready_ || going_away() || failure() || nghttp2_session_check_request_allowed(session) == 0) return 0;
-  const std::size_t most =
-      nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+  const std::size_t most = most_streams();
   return most > active_ ? most - active_ : 0;
+}
+
+// Before a GOAWAY of the upstream, the library forbids requests only if it is about to end the connection, or
+// if all ids are used up.
+bool UpstreamWire::was_violated() const {
+  constexpr std::uint32_t last_id = 0x7fffffff;
+  return !going_away() && nghttp2_session_get_next_stream_id(library()) <= last_id &&
+         nghttp2_session_check_request_allowed(library()) == 0;
 }
 
 bool UpstreamWire::permits_websockets() const {

@@ -18,6 +18,8 @@ class UpstreamWire final : public Wire {
   bool ready() const { return ready_; }
   /// Returns how many more streams may be opened now (row M26). 0 if the connection accepts none.
   std::size_t room() const;
+  /// Returns true if the upstream's SETTINGS allow no stream at all.
+  bool allows_no_stream() const { return most_streams() == 0; }
   /// Returns true if the upstream's SETTINGS permit an extended CONNECT (RFC 8441 3).
   bool permits_websockets() const;
   /// Opens a stream and queues the request's head. `whole`: the request has no body. Precondition: `room()`
@@ -28,12 +30,14 @@ class UpstreamWire final : public Wire {
   StreamId open_websocket(const FieldBlock&);
 
  private:
+  std::size_t most_streams() const;
   void begin_block(StreamId) override;
   void add_field(std::string_view name, std::string_view value, bool) override { block_.add(name, value); }
   void refuse_field(std::string_view name, std::string_view value) override { block_.refuse(name, value); }
   void end_block(StreamId, bool ends) override;
   void take_settings() override { ready_ = true; }
   void take_goaway(StreamId last, Http2Code) override;
+  bool was_violated() const override;
   void stream_closed() override { --active_; }
 
   HeadLimits limits_;

@@ -161,7 +161,9 @@ struct Wire::Callbacks {
     const bool carries = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (frame->hd.type == NGHTTP2_DATA) wire(user).data_framed(frame->hd.length);
     if (frame->hd.type == NGHTTP2_GOAWAY) wire(user).goaway_framed();
-    if (frame->hd.type == NGHTTP2_RST_STREAM) wire(user).reset_framed(code_of(frame->rst_stream.error_code));
+    if (frame->hd.type == NGHTTP2_RST_STREAM &&
+        !wire(user).take_owner_reset(frame->hd.stream_id, code_of(frame->rst_stream.error_code)))
+      wire(user).reset_framed();
     if (!carries || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     if (Stream* const stream = wire(user).find(frame->hd.stream_id)) stream->ended = true;
     return 0;
@@ -263,8 +265,6 @@ std::vector<StreamId> Wire::take_changed() {
   return std::exchange(changed_, {});
 }
 
-Http2CodesReceived& Wire::codes() { return codes_ ? *codes_ : codes_.emplace(); }
-
 void Wire::fail(StreamId id, const Http2Failure& failure) {
   Stream* const stream = find(id);
   if (stream == nullptr || stream->message.ended || stream->message.failure) return;
@@ -274,9 +274,9 @@ void Wire::fail(StreamId id, const Http2Failure& failure) {
   touch(id, *stream);
 }
 
-void Wire::fail_above(StreamId last, const Http2Failure& failure) {
+void Wire::fail_unprocessed(StreamId last, const Http2Failure& failure) {
   for (const auto& [id, stream] : streams_) {
-    if (id > last) fail(id, failure);
+    if (id > last || !stream->begin) fail(id, failure);
   }
 }
 
@@ -309,6 +309,7 @@ void Wire::receive(std::string_view bytes) {
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken == NGHTTP2_ERR_FLOODED) return note_unread_acks();
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
+  is_ending_ = is_ending_ || was_violated();
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
   for (const auto& [id, code] : std::exchange(resets_, {}))
     expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
@@ -320,8 +321,6 @@ void Wire::go_away(Http2Code code) {
   expect(nghttp2_submit_goaway(session_->handle, NGHTTP2_FLAG_NONE, last, static_cast<std::uint32_t>(code),
                                nullptr, 0));
 }
-
-void Wire::connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
 
 void Wire::input_ended() {
   input_ended_ = true;
@@ -385,8 +384,6 @@ bool Wire::body_acknowledged(StreamId id, std::uint64_t unacknowledged) const {
   return begin && *begin + frame_head_bytes + unacknowledged < written_;
 }
 
-Http2Message& Wire::message(StreamId id) { return stream(id).message; }
-
 std::size_t Wire::take_heads(StreamId id, char* into, std::size_t most) {
   Stream& stream = this->stream(id);
   std::string& heads = stream.message.heads;
@@ -438,19 +435,21 @@ void Wire::release(StreamId id, Http2Code code) {
   const Stream& stream = this->stream(id);
   uncounted_ -= static_cast<std::int64_t>(stream.window.counted());
   settle();
-  if (!stream.closed && !failure_)
-    expect(
-        nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
+  if (!stream.closed && !failure_) reset(id, code);
   streams_.erase(id);
 }
 
 void Wire::reset_all(Http2Code code) {
   if (failure_) return;
   for (const auto& [id, stream] : streams_) {
-    if (!stream->closed)
-      expect(nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id,
-                                       static_cast<std::uint32_t>(code)));
+    if (!stream->closed) reset(id, code);
   }
+}
+
+void Wire::reset(StreamId id, Http2Code code) {
+  owner_resets_.emplace_back(id, code);
+  expect(
+      nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
 }
 
 void Wire::say_goodbye() {

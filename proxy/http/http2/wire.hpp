@@ -77,7 +77,7 @@ class Wire {
   /// Processes bytes from the peer. Afterwards `take_changed` returns the streams that have changed.
   void receive(std::string_view bytes);
   /// Fails every open stream, because the connection has ended.
-  void connection_ended();
+  void connection_ended() { fail_connection({Http2Failure::Kind::closed, Http2Code::no_error, {}}); }
   /// Fails every stream whose message is not complete, because the peer has closed its sending side.
   void input_ended();
   /// Returns the streams that have changed since the last call. A stream changes if a part of the peer's
@@ -128,7 +128,7 @@ class Wire {
   bool body_acknowledged(StreamId, std::uint64_t unacknowledged) const;
 
   /// Returns what has arrived on the stream. Precondition: the stream was opened and not released.
-  Http2Message& message(StreamId);
+  Http2Message& message(StreamId id) { return stream(id).message; }
   /// Takes bytes of the heads that have arrived: at most `most` bytes. Returns their number.
   std::size_t take_heads(StreamId, char* into, std::size_t most);
   /// Takes the body bytes that have arrived. They count as held until `passed_on` is called.
@@ -208,8 +208,8 @@ class Wire {
   std::string& unwritten() { return out_; }
   /// Resets a stream once the input was processed.
   void reset_later(StreamId id, Http2Code code) { resets_.emplace_back(id, code); }
-  /// Fails every stream with a higher id.
-  void fail_above(StreamId last, const Http2Failure&);
+  /// Fails every stream with a higher id, and every stream whose HEADERS were not framed.
+  void fail_unprocessed(StreamId last, const Http2Failure&);
   void fail_connection(const Http2Failure&);
   void recount(Stream&);
   /// Reads from `Stream::piece`; the `read_callback` of the messages that a derived class submits.
@@ -227,6 +227,8 @@ class Wire {
   virtual void take_settings() {}
   virtual void take_goaway(StreamId /*last*/, Http2Code /*code*/) {}
   virtual void take_ping_ack() {}
+  /// Returns true if the library is known to end the connection because of a violation. Called after input.
+  virtual bool was_violated() const { return false; }
   /// The library has found the block malformed. `end_block` is not called, and the stream is reset.
   virtual void refuse_block(StreamId) {}
   /// libnghttp2 no longer counts a stream as open.
@@ -236,8 +238,9 @@ class Wire {
   /// An own DATA frame with this payload, or an own GOAWAY frame, was framed.
   virtual void data_framed(std::size_t /*bytes*/) {}
   virtual void goaway_framed() {}
-  /// An own RST_STREAM frame was framed; libnghttp2 may have submitted it.
-  virtual void reset_framed(Http2Code) {}
+  /// An own RST_STREAM frame was framed that answers what the peer has sent. libnghttp2 may have submitted
+  /// it.
+  virtual void reset_framed() {}
 
   struct Callbacks;
   struct Session {
@@ -251,7 +254,19 @@ class Wire {
     ~Session();
   };
 
-  Http2CodesReceived& codes();
+  Http2CodesReceived& codes() { return codes_ ? *codes_ : codes_.emplace(); }
+  /// Queues a RST_STREAM of the owner, which `reset_framed` does not report.
+  void reset(StreamId, Http2Code);
+  /// A RST_STREAM was framed. Returns true if the owner has queued it. The library frames only the first of
+  /// several for one stream, which may be its own.
+  bool take_owner_reset(StreamId id, Http2Code code) {
+    bool found = false;
+    std::erase_if(owner_resets_, [&](const auto& reset) {
+      found = found || reset == std::pair(id, code);
+      return reset.first == id;
+    });
+    return found;
+  }
   void end_message(StreamId);
   void resume(StreamId, Stream&);
   void change_window(StreamId, Stream&, const StreamWindow::Change&);
@@ -263,7 +278,8 @@ class Wire {
   std::int64_t uncounted_ = 0;  ///< change of the held bytes that `memory_` does not know yet
   std::unordered_map<StreamId, std::unique_ptr<Stream>> streams_;  ///< opened and not released
   std::vector<StreamId> changed_;
-  std::vector<std::pair<StreamId, Http2Code>> resets_;  ///< to submit once the input was processed
+  std::vector<std::pair<StreamId, Http2Code>> resets_;        ///< to submit once the input was processed
+  std::vector<std::pair<StreamId, Http2Code>> owner_resets_;  ///< those of `reset` that were not framed yet
   std::string out_;
   std::size_t out_begin_ = 0;
   bool input_ended_ = false;
