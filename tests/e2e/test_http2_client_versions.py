@@ -6,7 +6,7 @@ import http2_frames as h2
 from client import Client
 from harness import LOOPBACK, Reprise, equal, eventually
 from http2_client import Http2Client
-from http2_upstream import Http2Upstream, TlsHttp2Upstream, excludes, refuses, resets
+from http2_upstream import Http2Upstream, TlsHttp2Upstream, excludes, hangs, refuses, resets
 from test_http2_client_messages import asking
 from parent import Parent
 from tls import TlsUpstream, trusting
@@ -140,6 +140,27 @@ def test_M53_each_client_connection_has_its_own_upstream_connection():
             equal((one.ask(path="/one").status, two.ask(path="/two").status), (200, 200))
         first, second = ({request.connection for request in upstream.requests if request.path == path} for path in ("/one", "/two"))
         equal((len(first), len(second), first & second), (1, 1, set()))
+
+
+def test_M53_burst_of_a_client_waits_for_the_first_connection_and_dials_only_what_it_needs():
+    for most, dials in ((100, 1), (3, 7)):
+        with Http2Upstream({"/x": [hangs]}, settings={h2.MAX_CONCURRENT_STREAMS: most}.items()) as upstream, asking(upstream) as (client, _):
+            with client.one_write():
+                for _ in range(20):
+                    client.begin()
+            connections = [request.connection for request in upstream.heads_seen(20)]
+            equal(len(set(connections)), dials, f"{connections}")
+
+
+def test_M53_burst_does_not_dial_one_by_one_if_the_upstream_refuses():
+    once = {"retry": {"max_attempts": 1}}
+    with Upstream() as closed:
+        pass
+    with asking(closed, **once) as (client, reprise):
+        with client.one_write():
+            streams = [client.begin() for _ in range(20)]
+        equal([client.response(stream).status for stream in streams], [502] * 20)
+        equal({tuple(attempt["error"] for attempt in line["attempts"]) for line in reprise.requests(20)}, {("refused",)})
 
 
 def test_M54_retry_uses_another_connection():

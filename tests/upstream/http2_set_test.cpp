@@ -169,10 +169,42 @@ TEST_F(Http2SetTest, M53_F10_connection_that_was_idle_for_long_makes_room_for_a_
 TEST_F(Http2SetTest, M53_dial_under_way_counts_as_a_connection) {
   const Peer peer = add(anna);
   {
-    const Http2Set::Dialling dialling(set());
+    const Http2Set::Dialling dialling(set(), anna);
     EXPECT_FALSE(set().may_dial(request(ben)));
   }
   EXPECT_TRUE(set().may_dial(request(ben)));
+}
+
+TEST_F(Http2SetTest, M53_request_waits_for_the_dial_of_its_own_client_until_one_fails) {
+  const Http2Set::Turn early(set(), bench.io.get_executor());
+  EXPECT_FALSE(set().awaits_dial(request(anna), early));
+  {
+    Http2Set::Dialling dialling(set(), anna);
+    EXPECT_TRUE(set().awaits_dial(request(anna), early));
+    EXPECT_FALSE(set().awaits_dial(request(ben), early));
+    dialling.succeed();
+  }
+  const Http2Set::Dialling next(set(), anna);
+  EXPECT_TRUE(set().awaits_dial(request(anna), early));
+  { const Http2Set::Dialling failing(set(), ben); }
+  EXPECT_FALSE(set().awaits_dial(request(anna), early)) << "all that wait dial at once, and not one by one";
+  const Http2Set::Turn late(set(), bench.io.get_executor());
+  EXPECT_TRUE(set().awaits_dial(request(anna), late));
+}
+
+TEST_F(Http2SetTest, M53_end_of_a_dial_wakes_all_that_wait_for_it) {
+  auto dialling = std::make_unique<Http2Set::Dialling>(set(), anna);
+  unsigned awake = 0;
+  const auto await = [&]() -> Task<void> {
+    Http2Set::Turn turn(set(), bench.io.get_executor());
+    if (co_await turn.wait_for_dial(Instant::max())) ++awake;
+  };
+  for (unsigned i = 0; i < 3; ++i) asio::co_spawn(bench.io, await(), asio::detached);
+  drain();
+  Http2Set::Turn other(set(), bench.io.get_executor());
+  EXPECT_TRUE(other.is_first()) << "they are not in the queue";
+  dialling.reset();
+  EXPECT_TRUE(bench.run_until([&] { return awake == 3; }));
 }
 
 TEST_F(Http2SetTest, M53_requests_wait_in_order_of_arrival) {

@@ -177,16 +177,19 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
       address = one.response.connection.address();
       co_return std::nullopt;
     }
+    const bool needs_own = start.fresh || out.may_hold_stream;
+    const bool awaits_dial = stream == nullptr && !needs_own && set.awaits_dial(request, turn);
     // The requests that came first may wait for the very stream that this request holds.
-    if (stream == nullptr && (turn.is_first() || out.may_hold_stream)) {
+    if (stream == nullptr && !awaits_dial && (turn.is_first() || out.may_hold_stream)) {
       if (!start.fresh) stream = set.of_idle(request);
       if (stream == nullptr && set.may_dial(request)) {
-        const net::Http2Set::Dialling dialling(set);
+        net::Http2Set::Dialling dialling(set, request.client);
         turn.leave();
         std::shared_ptr<net::Http2UpstreamConnection> connection;
         if (const auto failed = co_await dial_http2(one, deadline, address, connection)) co_return failed;
         if (connection == nullptr) co_return std::nullopt;
         const auto shared = set.add(std::move(connection), request, address);
+        dialling.succeed();
         if (const auto expires = end_of_age(*out.route.snapshot, worker.dice)) shared->expire_at(*expires);
         stream = set.of(*shared, request);
       }
@@ -197,7 +200,9 @@ Task<std::optional<Failed>> stream_for(OneAttempt& one, const policy::Start& sta
     {
       const net::AttemptCancel::Target target(one.cancel, turn);
       const Instant began = net::Tick::now();
-      goes_on = co_await turn.wait(deadline.value_or(Instant::max()));
+      const Instant due = deadline.value_or(Instant::max());
+      Task<bool> waiting = awaits_dial ? turn.wait_for_dial(due) : turn.wait(due);
+      goes_on = co_await std::move(waiting);
       one.result.report.queued += net::Tick::now() - began;
     }
     if (!goes_on) co_return Failed{Stage::connect, Cause::cancelled};

@@ -72,7 +72,8 @@ Http2Set::~Http2Set() {
   }
 }
 
-Http2Set::Turn::Turn(Http2Set& set, const asio::any_io_executor& executor) : set_(set), pause_(executor) {}
+Http2Set::Turn::Turn(Http2Set& set, const asio::any_io_executor& executor)
+    : set_(set), pause_(executor), failed_dials_(set.failed_dials_) {}
 
 Http2Set::Turn::~Turn() { leave(); }
 
@@ -84,7 +85,15 @@ Task<bool> Http2Set::Turn::wait(Instant due) {
   co_return !cancelled_;
 }
 
+Task<bool> Http2Set::Turn::wait_for_dial(Instant due) {
+  set_.await_dial_.push_back(this);
+  if (!cancelled_) co_await pause_.until(due);
+  std::erase(set_.await_dial_, this);
+  co_return !cancelled_;
+}
+
 void Http2Set::Turn::leave() {
+  std::erase(set_.await_dial_, this);
   if (!std::exchange(queued_, false)) return;
   std::erase(set_.queue_, this);
   set_.wake_next();
@@ -95,9 +104,22 @@ void Http2Set::Turn::cancel() {
   pause_.cancel();
 }
 
+Http2Set::Dialling::Dialling(Http2Set& set, std::shared_ptr<const void> client)
+    : set_(set), client_(std::move(client)) {
+  set_.dialling_.push_back(this);
+}
+
 Http2Set::Dialling::~Dialling() {
-  --set_.dialling_;
+  std::erase(set_.dialling_, this);
+  if (!succeeded_) ++set_.failed_dials_;
+  for (Turn* const turn : set_.await_dial_) turn->pause_.cancel();
   set_.wake_next();
+}
+
+bool Http2Set::awaits_dial(const StreamRequest& request, const Turn& turn) const {
+  if (turn.queued_ || turn.failed_dials_ != failed_dials_) return false;
+  return std::any_of(dialling_.begin(), dialling_.end(),
+                     [&](const Dialling* each) { return each->client_ == request.client; });
 }
 
 void Http2Set::wake_next() {
@@ -168,14 +190,14 @@ std::unique_ptr<StreamLease> Http2Set::of_least_loaded(const StreamRequest& requ
 
 // Connections that the request must not use do not count: otherwise a retry could wait for ever.
 bool Http2Set::may_dial(const StreamRequest& request) {
-  std::size_t usable = dialling_;
-  bool has_room = dialling_ > 0;
+  std::size_t usable = dialling_.size();
+  bool has_room = !dialling_.empty();
   for (const auto& each : connections_) {
     if (each->retired_ || is_among(request.recent, each->number_)) continue;
     ++usable;
     has_room = has_room || each->room() > 0;
     // The upstream allows no stream at all, and would not allow one on another connection either.
-    if (each->is_idle() && each->connection_->room() == 0) return false;
+    if (each->is_idle() && each->connection_->state().allows_no_stream()) return false;
   }
   if (usable < pool_.settings_.http2_connections || (request.may_hold_stream && !has_room)) return true;
   SharedConnection* const replaced = request.freshness == Freshness::any ? nullptr : idle_longest();

@@ -99,7 +99,8 @@ class Http2Set {
   Http2Set(const Http2Set&) = delete;
   Http2Set& operator=(const Http2Set&) = delete;
 
-  /// A place in the queue of the requests that wait for a stream, in order of arrival.
+  /// A place in the queue of the requests that wait for a stream, in order of arrival. Requests that wait for
+  /// a dial of their own client wait outside the queue, because no other client needs to wait behind them.
   class Turn final : public Cancellable {
    public:
     Turn(Http2Set&, const asio::any_io_executor&);
@@ -112,6 +113,9 @@ class Http2Set {
     /// Joins the queue, and waits until something may have changed, at most until `due`. Returns false after
     /// `cancel`.
     Task<bool> wait(Instant due);
+    /// Waits until a dial has ended, at most until `due`. Returns false after `cancel`. Precondition:
+    /// `awaits_dial`.
+    Task<bool> wait_for_dial(Instant due);
     /// Leaves the queue, so that the next request can look.
     void leave();
     void cancel() override;
@@ -120,20 +124,27 @@ class Http2Set {
     friend class Http2Set;
     Http2Set& set_;
     Pause pause_;
+    const std::uint64_t failed_dials_;  ///< of the set, when this turn began
     bool queued_ = false;
     bool cancelled_ = false;
   };
 
-  /// Counts a dial as long as this object exists.
+  /// A dial that is under way as long as this object exists. It has failed unless `succeed` is called.
   class Dialling {
    public:
-    explicit Dialling(Http2Set& set) : set_(set) { ++set_.dialling_; }
+    Dialling(Http2Set&, std::shared_ptr<const void> client);
     ~Dialling();
     Dialling(const Dialling&) = delete;
     Dialling& operator=(const Dialling&) = delete;
 
+    /// The connection was added to the set.
+    void succeed() { succeeded_ = true; }
+
    private:
+    friend class Http2Set;
     Http2Set& set_;
+    const std::shared_ptr<const void> client_;
+    bool succeeded_ = false;
   };
 
   /// Returns a stream of a connection that only this client uses; null if none has room.
@@ -149,6 +160,10 @@ class Http2Set {
   /// F10). A request that may hold a stream may exceed the limit if no connection has room, because it
   /// could wait for its own stream.
   bool may_dial(const StreamRequest&);
+  /// Returns true if the client of the request already dials, so that the request may soon use that
+  /// connection (row M53). False if a dial has failed since `turn` began, because the request then dials
+  /// itself, and for a request that has waited in the queue.
+  bool awaits_dial(const StreamRequest&, const Turn& turn) const;
   /// Adds a connection that is ready.
   std::shared_ptr<SharedConnection> add(std::shared_ptr<Http2UpstreamConnection>, const StreamRequest&,
                                         const policy::UpstreamAddress&);
@@ -187,7 +202,9 @@ class Http2Set {
   Upstream& upstream_;
   std::vector<std::shared_ptr<SharedConnection>> connections_;
   std::deque<Turn*> queue_;
-  std::size_t dialling_ = 0;
+  std::vector<Turn*> await_dial_;
+  std::vector<const Dialling*> dialling_;
+  std::uint64_t failed_dials_ = 0;
 };
 
 }  // namespace reprise::net
