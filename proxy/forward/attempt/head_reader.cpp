@@ -82,8 +82,10 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   return net::failure_of(upstream().refusal(), stage).value_or(Failed{stage, cause});
 }
 
+// Over HTTP/2, a head may wait behind the body of another request, so a request without a body is limited
+// before it is sent.
 void HeadReader::begin(const Upload& upload) {
-  if (upload.end() != UploadEnd::running) limit_head();
+  if (upload.end() != UploadEnd::running || !out_.body.has_body()) limit_head();
 }
 
 // This function is not a coroutine, because allocating a coroutine frame would slow down every request.

@@ -1,4 +1,5 @@
-// Ends a repeatable upload at the deadline if the upstream's host has acknowledged no byte of the body.
+// Ends an upload at the deadline if the upstream's host has acknowledged no byte of the body, and the request
+// is repeatable or was not sent at all.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,8 @@ namespace reprise::forward {
 /// pause. Pauses of the client do not count.
 ///
 /// Checks ten times a second, from one second before the deadline until the first acknowledgement. If a
-/// request finishes earlier, the only cost is the arming of a timer. A request without a body costs nothing.
+/// request finishes earlier, the only cost is the arming of a timer. A request without a body costs
+/// nothing, unless its head waits behind the body of another request of the HTTP/2 connection.
 class UploadStall final : public net::Timed {
  public:
   /// All arguments must outlive this object. `head_bytes`: size of the request's head, which is sent first.
