@@ -77,7 +77,9 @@ Task<ErrorCode> Http2ClientStream::send_rest(Duration idle) {
   if (!head_.empty() || !piece_.empty() || ends_) {
     if (send_now(error)) co_return error;
   }
-  co_return co_await wait_until_sent(idle);
+  error = co_await wait_until_sent(idle);
+  if (error == asio::error::timed_out) break_code_ = Http2Code::cancel;  // row M98
+  co_return error;
 }
 
 Presence Http2ClientStream::presence() {

@@ -92,7 +92,9 @@ Unread Http2UpstreamStream::unread() {
 
 Task<bool> Http2UpstreamStream::wait_for_end() {
   remove_read_limit();
-  static_cast<void>(co_await wait_to_read([this] { return is_open() && wire().closed(id()); }));
+  // A connection that ends after the whole response gives the stream no failure.
+  const auto has_ended = [this] { return is_open() && (wire().closed(id()) || !connection_->is_open()); };
+  static_cast<void>(co_await wait_to_read(has_ended));
   co_return true;
 }
 
