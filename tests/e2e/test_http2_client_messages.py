@@ -9,7 +9,7 @@ from client import chunked
 from harness import LOOPBACK, Reprise, equal, eventually, merge
 from http2_client import Http2Client
 from http2_stage import ONCE
-from http2_upstream import Http2Upstream, Reply, resets
+from http2_upstream import Http2Upstream, Reply, aborts, closes, resets
 from transfers import MIB
 from upstream import Say, Upstream
 
@@ -160,6 +160,42 @@ def test_M41_response_before_the_end_of_the_request_ends_whole():
         client.until(lambda: response.reset is not None)
         equal(response.reset, h2.NO_ERROR)
         equal(client.ask(path="/y").status, 200)
+
+
+def test_M41_upload_ends_if_the_upstream_connection_ends_after_the_response():
+    for leaves in (closes, aborts):
+        def early(link, request, leaves=leaves):
+            link.respond(request, Reply(200, b"whole"))
+            leaves(link, request)
+        with Http2Upstream(at_head={"/x": early}) as upstream, asking(upstream) as (client, reprise):
+            stream = client.begin("POST", "/x", end=False)
+            client.data(stream, b"a part")
+            response = client.responses[stream]
+            client.until(lambda response=response: response.reset is not None)
+            equal((response.status, response.body, response.was_complete, response.reset), (200, b"whole", True, h2.NO_ERROR), leaves.__name__)
+            equal(reprise.requests(1)[0]["ending"], "complete")
+            eventually(lambda reprise=reprise: reprise.metric("reprise_http2_connections", side="upstream") == 0, "the connection is gone")
+
+
+def test_M107_client_that_resets_its_upload_after_the_whole_response_has_got_it():
+    with Http2Upstream(at_head={"/x": lambda link, request: link.respond(request, Reply(200, b"whole"))}) as upstream, asking(upstream) as (client, reprise):
+        stream = client.begin("POST", "/x", end=False)
+        client.data(stream, b"a part")
+        client.until(lambda: client.responses[stream].ended)
+        client.reset_stream(stream)
+        line = reprise.requests(1)[0]
+        equal((line["status"], line["ending"], line["reason"]), (200, "complete", "success"))
+
+
+def test_M107_status_of_a_head_without_body_is_logged_if_the_client_leaves_after_it():
+    def head(link, request):
+        link.headers(request.stream, [(":status", "200")])
+    with Http2Upstream(at_head={"/x": head}) as upstream, asking(upstream) as (client, reprise):
+        stream = client.begin()
+        client.until(lambda: client.responses[stream].status)
+        client.reset_stream(stream)
+        line = reprise.requests(1)[0]
+        equal((line["status"], line["ending"]), (200, "client_gone"))
 
 
 def test_M42_body_of_a_wrong_length_is_reset_and_never_complete_at_the_upstream():

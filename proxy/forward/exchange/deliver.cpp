@@ -211,11 +211,14 @@ Task<void> deliver_response(OneExchange& one, Response& response, Delivered& del
     Relayed relayed = co_await relay(worker.pool, request.out, client.end, request.responses.head, response);
     if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the upstream connection may serve another request by now
-    if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
+    if (duplex.client_left()) {
+      delivered.served.keep_alive = false;
+      // A client that has got the whole response may end its own message early.
+      if (relayed.end != Relayed::End::complete) relayed.end = Relayed::End::client_gone;
+    }
     count_limit(worker.shared.metrics, relayed, client.end);
     delivered.end = relayed.end;
-    // If no body byte was sent, the head was not sent either, so the client saw no status.
-    if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;
+    if (relayed.end == Relayed::End::client_gone && !relayed.head_sent) delivered.served.status = 0;
     delivered.cause = relayed.cause;
     delivered.stalled = relayed.stalled;
     delivered.reset_code = relayed.reset_code;

@@ -42,13 +42,14 @@ class BodyWriter {
 
   /// Returns how the relay ended.
   Relayed relayed(Relayed::End end) const {
-    Relayed result{end, Cause::truncated, bytes_};
+    Relayed result{end, Cause::truncated, bytes_, head_sent_};
     if (end == Relayed::End::complete) result.grpc = grpc_;
     return result;
   }
   /// Returns how the relay ended if the body broke with `step`.
   Relayed broke(net::BodyStep step, const net::BodySource& body) const {
     Relayed result = broken(step, bytes_);
+    result.head_sent = head_sent_;
     result.reset_code = body.reset_code();
     result.between_messages = is_call_ && !result.reset_code && boundary_.between_messages();
     return result;
@@ -56,6 +57,8 @@ class BodyWriter {
 
   /// Counts body bytes that this object did not send, because splice(2) sent them.
   void count(std::uint64_t bytes) { bytes_ += bytes; }
+  /// Notes that the kernel has accepted what was added so far.
+  void note_sent() { head_sent_ = true; }
 
  private:
   net::ClientEnd& client_;
@@ -64,6 +67,7 @@ class BodyWriter {
   http::MessageBoundary boundary_;
   std::optional<policy::GrpcStatus> grpc_;
   std::uint64_t bytes_ = 0;
+  bool head_sent_ = false;
 };
 
 Task<Relayed> relay_kept(const Outgoing& out, net::ClientEnd& client, std::string_view head,
@@ -73,13 +77,17 @@ Task<Relayed> relay_kept(const Outgoing& out, net::ClientEnd& client, std::strin
   if (!response.body.empty()) writer.add_piece(response.body);
   writer.add_end(response.trailers);
   const ErrorCode error = co_await client.send_rest(out.route.policy->idle_timeout);
+  if (!error) writer.note_sent();
   co_return writer.relayed(error ? Relayed::End::client_gone : Relayed::End::complete);
 }
 
 }  // namespace
 
 Relayed broken(net::BodyStep step, std::uint64_t bytes) {
-  return {Relayed::End::broken, net::cause_of(step), bytes, step == net::BodyStep::stalled};
+  return {.end = Relayed::End::broken,
+          .cause = net::cause_of(step),
+          .bytes = bytes,
+          .stalled = step == net::BodyStep::stalled};
 }
 
 Task<void> until_all_is_acknowledged(net::ClientEnd& client, net::Pause& pause) {
@@ -130,6 +138,7 @@ Task<Relayed> relay(net::Pool& pool, const Outgoing& out, net::ClientEnd& client
     ErrorCode error;
     if (!client.send_now(error)) error = co_await client.send_rest(idle);
     if (error) co_return writer.relayed(Relayed::End::client_gone);
+    writer.note_sent();
     give_back(response.body);
     if (step == net::BodyStep::end) break;
     if (step != net::BodyStep::piece) {

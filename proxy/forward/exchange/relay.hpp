@@ -17,7 +17,8 @@ struct Relayed {
   /// Number of relayed body bytes. If `end` is `complete` or `broken`, the kernel has accepted all of them
   /// for sending.
   std::uint64_t bytes = 0;
-  bool stalled = false;  ///< only for `broken`: no byte of the body arrived within its idle limit
+  bool head_sent = false;  ///< the kernel has accepted the whole head
+  bool stalled = false;    ///< only for `broken`: no byte of the body arrived within its idle limit
   /// Only for `broken`: the code with which the upstream has reset the HTTP/2 stream.
   std::optional<policy::Http2Code> reset_code{};
   /// For a gRPC call: the status that ended it; absent if there was none.
