@@ -37,7 +37,7 @@ SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "metrics", "histo
 # only at compile time.
 NOT_JUDGED = r"^proxy/tools/explain/explain_report|^proxy/policy/match/enumerators"
 # Each test program and its arguments.
-PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "report", "top", *SOCKETS, "whole")
+PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "http2", "grpc", "config", "explain", "simulate", "report", "top", *SOCKETS, "whole")
                if (ROOT / "tests" / room).is_dir()},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}

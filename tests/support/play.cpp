@@ -99,8 +99,11 @@ class World {
     out_ = true;
     const Breaking how = breaking(script_, number_);
     if (how != Breaking::no && number == number_) {
-      const policy::Break what{Cause::truncated, how != Breaking::is_permanent, how == Breaking::mid_way,
-                               false, scene_.facts.signed_until};
+      // A response that broke while it was held breaks again in the same way.
+      const bool was_held = policy::is_broken_response(step().outcome);
+      const Cause cause = was_held ? std::get<policy::Failed>(step().outcome).cause : Cause::truncated;
+      const policy::Break what{cause, how != Breaking::is_permanent, how == Breaking::mid_way, false,
+                               scene_.facts.signed_until};
       return note(Event::Kind::body_broke, exchange_.body_broke(what, now_, dice_));
     }
     exchange_.delivered();
