@@ -2,8 +2,8 @@
 """Tests the tests: plants one-line defects in the program, one at a time. With each defect, the test program of the
 changed part must fail.
 
-The defects are in tests/planted/FLOOR.json, where FLOOR is the part of the program: policy, explain, http, grpc, net or
-replay. The test program of a part is FLOOR_test; for `net`, it is the simulation (net_stories).
+The defects are in tests/planted/FLOOR.json, where FLOOR is the part of the program: policy, explain, http, http2, grpc,
+net or replay. The test program of a part is FLOOR_test; for `net`, it is the simulation (net_stories).
 
     python3 tests/mutate.py                 plants every defect; the last line is `N passed, N failed, N skipped`
     python3 tests/mutate.py --floor http    plants only the defects of tests/planted/http.json, which http_test must detect
@@ -29,18 +29,18 @@ from junit import Suite
 ROOT = Path(__file__).resolve().parent.parent
 # Time limits of the test programs in seconds. If a program runs longer, the defect counts as detected. On an idle
 # machine, 200,000 stories of the simulation take a minute.
-LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "grpc_test": 120, "replay_test": 120, "net_stories": 600}
+LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "http2_test": 120, "grpc_test": 120, "replay_test": 120, "net_stories": 600}
 
 # All defects of tests/planted: (part of the program, file, text, replacement of the text). The number of a defect is
 # its position in this list, from 1.
-PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "grpc", "net", "replay")
+PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "http2", "grpc", "net", "replay")
            for planted in json.loads((ROOT / f"tests/planted/{floor}.json").read_text(encoding="utf-8"))]
 
 # For each part of the program (floor): the test program that must detect the defects of this part, and the arguments
 # of that test program.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
 JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
-          "grpc": ("grpc_test", UNIT_TEST),
+          "http2": ("http2_test", UNIT_TEST), "grpc": ("grpc_test", UNIT_TEST),
           "replay": ("replay_test", UNIT_TEST), "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
