@@ -211,5 +211,23 @@ TEST(CallHints, M77_at_most_16_kib_are_decoded) {
   EXPECT_EQ(read_retry_delay(play::padded_base64(of_size(limit + 1))), std::nullopt);
 }
 
+TEST(CallHints, M77_every_letter_of_base64_is_read) {
+  string bytes;
+  for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<char>(i));
+  const string status = retry_info(5) + bytes_field(2, bytes);
+  ASSERT_NE(base64(status).find('+'), string::npos);
+  ASSERT_NE(base64(status).find('/'), string::npos);
+  EXPECT_EQ(delay(status), seconds(5));
+}
+
+TEST(CallHints, M77_field_whose_number_is_too_large_makes_the_details_malformed) {
+  EXPECT_EQ(delay(retry_info(5) + varint_field(1, 5)), seconds(5));
+  EXPECT_EQ(delay(retry_info(5) + varint_field(std::uint64_t{1} << 31, 5)), std::nullopt);
+}
+
+TEST(CallHints, M76_trailer_line_without_a_colon_is_skipped) {
+  EXPECT_EQ(read_call_hints("nothing\r\ngrpc-retry-pushback-ms: 5\r\n").retry_after, milliseconds(5));
+}
+
 }  // namespace
 }  // namespace reprise::http

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/http/http1/parse.hpp"
+
 #include <chrono>
 
 namespace reprise::http {
@@ -68,6 +70,20 @@ TEST(CallTimeout, M87_longer_times_are_written_in_the_smallest_unit_that_fits) {
       {100000000s, "1666666M"},      {99999999min, "99999999M"}, {100000000min, "1666666H"},
       {Duration::max(), "2562047H"}, {Duration::min(), "1m"}};
   for (const auto& [left, value] : expected) EXPECT_EQ(format_timeout(left), value) << left.count();
+}
+
+TEST(CallTimeout, M88_timeout_that_is_malformed_or_repeated_is_no_timeout) {
+  const std::pair<string, string> cases[] = {{"", ""},
+                                             {"grpc-timeout: 5S\r\n", "5S"},
+                                             {"x: 1\r\nGrpc-Timeout: 100m\r\n", "100m"},
+                                             {"grpc-timeout: 5\r\n", ""},
+                                             {"grpc-timeout: 5S\r\ngrpc-timeout: 5S\r\n", ""}};
+  for (const auto& [fields, timeout] : cases) {
+    const string text = "POST /a.B/C HTTP/1.1\r\nHost: a.test\r\n" + fields + "\r\n";
+    RequestHead head;
+    ASSERT_EQ(parse_request(text, {}, head), Parsed{Progress::complete});
+    EXPECT_EQ(timeout_of(head), timeout) << fields;
+  }
 }
 
 }  // namespace

@@ -31,6 +31,11 @@ std::optional<std::string_view> ProtobufReader::take(std::uint64_t count) {
   return taken;
 }
 
+std::optional<std::string_view> ProtobufReader::take_bytes() {
+  const std::optional<std::uint64_t> size = take_varint();
+  return size ? take(*size) : std::nullopt;
+}
+
 std::optional<ProtobufField> ProtobufReader::fail() {
   malformed_ = true;
   left_ = {};
@@ -44,15 +49,12 @@ std::optional<ProtobufField> ProtobufReader::next() {
     const std::uint64_t number = *tag >> wire_type_bits;
     if (number == 0) return fail();
     switch (*tag & ((1U << wire_type_bits) - 1)) {
-      case wire_varint: {
-        const std::optional<std::uint64_t> value = take_varint();
-        return value ? ProtobufField{number, *value} : fail();
-      }
-      case wire_bytes: {
-        const std::optional<std::uint64_t> size = take_varint();
-        const std::optional<std::string_view> value = size ? take(*size) : std::nullopt;
-        return value ? ProtobufField{number, *value} : fail();
-      }
+      case wire_varint:
+        if (const auto value = take_varint()) return ProtobufField{number, *value};
+        return fail();
+      case wire_bytes:
+        if (const auto value = take_bytes()) return ProtobufField{number, *value};
+        return fail();
       case wire_fixed64:
         if (!take(sizeof(std::uint64_t))) return fail();
         break;

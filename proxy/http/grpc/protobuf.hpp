@@ -37,6 +37,8 @@ class ProtobufReader {
  private:
   std::optional<std::uint64_t> take_varint();
   std::optional<std::string_view> take(std::uint64_t count);
+  /// Takes a length and as many bytes.
+  std::optional<std::string_view> take_bytes();
   std::optional<ProtobufField> fail();
 
   std::string_view left_;

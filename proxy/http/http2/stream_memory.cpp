@@ -5,14 +5,15 @@
 namespace reprise::http {
 
 std::uint64_t StreamMemory::take(std::uint64_t bytes) {
-  const std::int64_t free = this->free();
-  if (free < static_cast<std::int64_t>(least_share)) return 0;
-  const std::int64_t taken = std::min(free, static_cast<std::int64_t>(bytes));
-  const std::int64_t before = held_.fetch_add(taken, std::memory_order_relaxed);
-  if (before <= most_.load(std::memory_order_relaxed) - taken) return static_cast<std::uint64_t>(taken);
-  // Another thread has taken the free bytes meanwhile.
-  held_.fetch_sub(taken, std::memory_order_relaxed);
-  return 0;
+  std::int64_t held = held_.load(std::memory_order_relaxed);
+  std::int64_t taken = 0;
+  do {
+    const std::int64_t free = most_.load(std::memory_order_relaxed) - held;
+    if (free < static_cast<std::int64_t>(least_share)) return 0;
+    taken = std::min(free, static_cast<std::int64_t>(bytes));
+    // Fails if another thread has changed `held_` meanwhile.
+  } while (!held_.compare_exchange_weak(held, held + taken, std::memory_order_relaxed));
+  return static_cast<std::uint64_t>(taken);
 }
 
 }  // namespace reprise::http
