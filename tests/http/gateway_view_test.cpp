@@ -103,5 +103,14 @@ TEST(GatewayResponse, only_set_cookie_fields_and_location_fields_of_3xx_response
   EXPECT_NE(written("201").find("Location: https://api.example.com/x\r\n"), std::string::npos);
 }
 
+TEST(GatewayLocation, location_without_a_scheme_has_that_of_the_upstream) {
+  EXPECT_EQ(location(below_base, "//api.example.com:8080/base/x"), "http://localhost:3180/x");
+}
+
+TEST(GatewayLocation, location_that_already_names_the_gateway_is_unchanged) {
+  const GatewayView same{"127.0.0.1", 3180, false, "", "127.0.0.1:3180"};
+  EXPECT_EQ(location(same, "http://127.0.0.1:3180/x"), stays);
+}
+
 }  // namespace
 }  // namespace reprise::http

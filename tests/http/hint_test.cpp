@@ -51,7 +51,8 @@ TEST(Hints, response_without_hint_fields_gives_no_hints) {
 
 TEST(Hints, unknown_field_name_of_the_same_length_as_a_hint_name_is_ignored) {
   for (const string name : {"ratelimix", "retry-after-mx", "x-should-retrx", "x-ratelimit-resex",
-                            "x-amz-retry-aftex", "x-ratelimit-remaininx", "grpc-retry-pushback-mx"}) {
+                            "x-amz-retry-aftex", "x-ratelimit-remaininx", "grpc-retry-pushback-mx",
+                            "stripe-should-retrx", "x-ratelimit-reset-aftex"}) {
     const policy::Hints found =
         hints(name + ": false\r\n" + name + ": \"a\";r=0;t=30\r\n" + name + ": 5\r\n");
     EXPECT_EQ(found.retry_after, std::nullopt) << name;

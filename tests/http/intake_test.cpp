@@ -340,5 +340,32 @@ TEST(Intake, L13_all_members_of_a_long_upgrade_list_are_checked) {
                                   ReadResponse("HTTP/1.1 200 X\r\nUpgrade: last\r\n\r\n").head));
 }
 
+TEST(Intake, M9_request_inside_a_tunnel_for_another_host_is_misdirected_only_over_http_2) {
+  const Connect tunnel{"h", 443, "h:443"};
+  for (const auto& [over_http2, cause] : std::vector<std::pair<bool, Rejection>>{
+           {true, Rejection::misdirected_request}, {false, Rejection::bad_target}}) {
+    ReadRequest read(request_to("https://other/", "other"));
+    read.head.over_http2 = over_http2;
+    const Intake intake = take_tunnelled(read.head, tunnel, true);
+    const Rejected* const rejected = std::get_if<Rejected>(&intake);
+    ASSERT_NE(rejected, nullptr);
+    EXPECT_EQ(rejected->cause, cause);
+  }
+}
+
+TEST(Intake, put_and_patch_with_if_none_match_create_only) {
+  const auto creates = [](const string& method, const string& lines) {
+    const ReadRequest read(method + " / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n" + lines + "\r\n");
+    EXPECT_EQ(read.parsed, complete);
+    return is_create_only(read.head);
+  };
+  const string only_new = "If-None-Match: *\r\n";
+  EXPECT_TRUE(creates("PUT", only_new));
+  EXPECT_TRUE(creates("PATCH", only_new));
+  EXPECT_FALSE(creates("POST", only_new));
+  EXPECT_FALSE(creates("PUT", ""));
+  EXPECT_FALSE(creates("PATCH", "If-None-Match: \"a\"\r\n"));
+}
+
 }  // namespace
 }  // namespace reprise::http

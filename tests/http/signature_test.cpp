@@ -139,5 +139,24 @@ TEST(Signature, random_input_never_breaks_the_signature_parser) {
   EXPECT_GT(found, 500u);
 }
 
+TEST(Signature, one_time_credentials_are_a_dpop_proof_or_an_oauth_nonce) {
+  const auto is_one_time = [](const string& lines) {
+    const ReadRequest read(get(lines));
+    EXPECT_EQ(read.parsed, complete) << lines;
+    return has_one_time_credentials(read.head);
+  };
+  EXPECT_TRUE(is_one_time("DPoP: abc\r\n"));
+  EXPECT_TRUE(is_one_time("authorization: OAuth realm=\"a\", oauth_nonce=\"b\"\r\n"));
+  for (const string lines : {"", "DNTP: abc\r\n", "Authorization: OAuth realm=\"a\"\r\n",
+                             "Authorization: Bearer oauth_nonce\r\n", "Authorisation: OAuth oauth_nonce\r\n"})
+    EXPECT_FALSE(is_one_time(lines)) << lines;
+}
+
+TEST(Signature, range_field_in_a_list_of_signed_fields_is_detected) {
+  EXPECT_TRUE(signs_range_fields(RequestHead{}, "X-Amz-SignedHeaders=host%3Brange"));
+  for (const string query : {"", "X-Amz-SignedHeaders=host", "X-Amz-SomeHeadersOf=host%3Brange", "a=range"})
+    EXPECT_FALSE(signs_range_fields(RequestHead{}, query)) << query;
+}
+
 }  // namespace
 }  // namespace reprise::http::signature_test

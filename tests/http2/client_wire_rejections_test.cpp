@@ -125,6 +125,16 @@ TEST_F(ClientWireRejections, M45_empty_data_that_ends_the_request_is_read) {
   EXPECT_EQ(wire.message(1).body, "");
 }
 
+TEST_F(ClientWireRejections, M93_too_many_empty_data_frames_end_the_connection) {
+  receive(headers(1, post_fields));
+  wire.take_begun();
+  std::string frames;
+  for (int i = 0; i < 2'100; ++i) frames += data(1, "");
+  receive(frames);
+  EXPECT_EQ(wire.flood(), Http2Flood::empty_frames);
+  EXPECT_EQ(goaways(), std::vector{enhance_your_calm});
+}
+
 TEST_F(ClientWireRejections, M66_trailers_of_a_released_stream_begin_no_request) {
   receive(headers(1, post_fields));
   for (const StreamId id : wire.take_begun()) wire.release(id);

@@ -106,6 +106,25 @@ TEST_F(MalformedUpstream, M52_trailers_after_a_failure_do_not_change_it) {
   EXPECT_EQ(wire.message(id).body, "");
 }
 
+TEST_F(MalformedUpstream, M12_response_that_opens_no_websocket_keeps_its_head) {
+  connect({{8, 1}});
+  write_request_fields("GET /x HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+                       "http", block);
+  const StreamId refused = wire.open_websocket(block);
+  const StreamId opened = wire.open_websocket(block);
+  flush();
+  wire.receive(headers(refused, {{":status", "403"}}) + headers(opened, {{":status", "200"}}));
+  EXPECT_TRUE(wire.message(refused).heads.starts_with("HTTP/1.1 403 ")) << wire.message(refused).heads;
+  EXPECT_TRUE(wire.message(opened).heads.starts_with("HTTP/1.1 101 ")) << wire.message(opened).heads;
+}
+
+TEST_F(MalformedUpstream, M26_connection_that_has_ended_has_no_room) {
+  connect();
+  EXPECT_GT(wire.room(), 0U);
+  wire.connection_ended();
+  EXPECT_EQ(wire.room(), 0U);
+}
+
 TEST_F(MalformedUpstream, M104_nothing_is_given_back_if_nothing_was_passed_on) {
   connect();
   const StreamId id = ask();

@@ -71,5 +71,19 @@ TEST(RequestFields, M36_trailer_lines_become_fields_without_pseudo_fields) {
   EXPECT_EQ(lines_of(block), (Lines{"x-sum=7", "b="}));
 }
 
+TEST(RequestFields, M47_field_that_is_sensitive_and_listed_stays_sensitive) {
+  FieldBlock block;
+  write_request_fields("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\nX: c\r\nY: d\r\n\r\n", "http", block,
+                       "authorization,x");
+  EXPECT_EQ(lines_of(block), (Lines{":method=GET", ":scheme=http", ":authority=a", ":path=/",
+                                    "authorization=b (sensitive)", "x=c (sensitive)", "y=d"}));
+}
+
+TEST(RequestFields, M36_host_in_trailers_is_an_ordinary_field) {
+  FieldBlock block;
+  write_trailer_fields("host: b\r\nx: 1\r\n", block);
+  EXPECT_EQ(lines_of(block), (Lines{"host=b", "x=1"}));
+}
+
 }  // namespace
 }  // namespace reprise::http

@@ -77,5 +77,17 @@ TEST(WebSocket, M12_response_2xx_of_an_http_2_upstream_becomes_101_without_a_len
             "sec-websocket-protocol: chat\r\n\r\n");
 }
 
+TEST(WebSocket, M12_request_without_a_key_accepts_no_101) {
+  const std::string text =
+      "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+  RequestHead request;
+  ASSERT_EQ(parse_request(text, {}, request), Parsed{Progress::complete});
+  request.over_http2 = true;
+  const std::string response = switching(right_field);
+  ResponseHead head;
+  ASSERT_EQ(parse_response(response, {}, "GET", head), Parsed{Progress::complete});
+  EXPECT_NE(websocket_fault(request, head), "");
+}
+
 }  // namespace
 }  // namespace reprise::http

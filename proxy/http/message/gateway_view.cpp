@@ -42,11 +42,11 @@ std::string with_slash(std::string_view path) {
   return path.starts_with('/') ? std::string(path) : "/" + std::string(path);
 }
 
-// Rewrites a reference that begins with a path. Any other relative reference needs no change, because the
-// client resolves it against the gateway's URL.
+// Rewrites a path. Any other relative reference needs no change, because the client resolves it against the
+// gateway's URL.
 std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
                                         std::string_view fragment) {
-  if (view.path_prefix.empty() || !path.starts_with('/')) return std::nullopt;
+  if (view.path_prefix.empty()) return std::nullopt;
   const auto below = below_prefix(path, view.path_prefix);
   if (!below) return std::nullopt;
   return with_slash(*below).append(fragment);
