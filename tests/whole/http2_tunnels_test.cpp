@@ -264,6 +264,29 @@ TEST_F(NarrowTunnel, M98_window_that_stays_closed_ends_the_tunnel_after_the_idle
       play::eventually([&] { return proxy.metric(R"(reprise_tunnels_total{outcome="idle"})") == 1; }));
 }
 
+TEST(Http2Tunnels, M48_large_download_waits_for_the_window_and_arrives_whole) {
+  std::string bytes(300'000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 % 251);
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.socket.read_more();
+    peer.send(bytes);
+  });
+  RunningProxy proxy(examining());
+  Http2Client client(proxy.port());
+  client.opens_windows = false;
+  const std::int32_t tunnel = open_tunnel(client, upstream.authority());
+  client.send(data(tunnel, std::string(1, '\0')));
+  const auto& got = client.message(tunnel);
+  for (std::size_t size = 65'535; size < bytes.size(); size += 60'000) {
+    EXPECT_TRUE(client.until([&] { return got.body.size() >= size; }));
+    EXPECT_EQ(got.body.size(), size);
+    client.send(window_update(0, 60'000) + window_update(tunnel, 60'000));
+  }
+  client.whole(tunnel);
+  EXPECT_TRUE(got.body == bytes) << got.body.size();
+  EXPECT_TRUE(got.ended);
+}
+
 TEST(Http2Tunnels, M11_requests_inside_the_tunnel_are_served_and_retried) {
   ScriptedUpstream upstream(responses({response(503, "busy"), response(200, "whole")}));
   RunningProxy proxy(examining());

@@ -377,5 +377,19 @@ TEST(ProxyResponses, gateway_request_reaches_its_upstream_with_the_host_field_of
   EXPECT_NE(heard.at(0).find("Host: " + upstream.authority() + "\r\n"), std::string::npos) << heard.at(0);
 }
 
+TEST(ProxyResponses, J4_request_with_max_forwards_0_is_answered_by_the_proxy_and_the_connection_stays_open) {
+  ScriptedUpstream upstream(play::responses({response(200, "x")}));
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  const std::string request = " http://" + upstream.authority() +
+                              "/ HTTP/1.1\r\nHost: " + upstream.authority() + "\r\nMax-Forwards: 0\r\n";
+  EXPECT_EQ(client.ask("OPTIONS" + request + "\r\n").status, 200);
+  const WireResponse traced = client.ask("TRACE" + request + "Connection: close\r\n\r\n");
+  EXPECT_EQ(traced.status, 200);
+  EXPECT_TRUE(traced.body.starts_with("TRACE ")) << traced.body;
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
+  EXPECT_EQ(upstream.connections(), 0U);
+}
+
 }  // namespace
 }  // namespace reprise::server
