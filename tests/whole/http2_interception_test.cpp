@@ -168,7 +168,7 @@ class Inside {
   std::int32_t next_ = 1;
 };
 
-TEST_F(Http2Interception, M8_client_that_offers_h2_is_served_over_http_2_and_its_requests_are_retried) {
+TEST_F(Http2Interception, M8_client_that_offers_http_2_is_served_over_it_and_its_requests_are_retried) {
   RunningProxy proxy(wishes());
   Inside client(proxy, trusted(), authority());
   const Http2Message got = client.get(authority());

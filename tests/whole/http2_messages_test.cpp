@@ -21,7 +21,7 @@ Wishes with_one_attempt() {
   return wishes;
 }
 
-/// Returns how many requests were rejected, whatever the cause.
+/// Returns how many requests were rejected, for any cause.
 double rejected_requests(const RunningProxy& proxy) {
   double count = 0;
   const std::string page = proxy.metrics();
