@@ -246,8 +246,12 @@ TEST(Http2Upstreams, M70_each_way_to_end_a_stream_has_its_words_in_the_response)
       {[](auto& end, auto stream) {
          end.send(headers(stream, {{"x", "no status"}}, end_stream));
        },
+       "the response is malformed or ambiguous"},
+      {[](auto& end, auto stream) {
+         end.send(headers(stream, {{":status", "200"}, {"content_length", "5"}}, end_stream));
+       },
        "while reading the response head"},
-      {[](auto& end, auto) { end.socket().reset(); }, "while waiting for the response"}};
+      {[](auto& end, auto) { end.socket().reset(); }, "the connection was reset"}};
   for (const auto& [step, words] : cases) {
     Steps upstream({step});
     Wishes wishes = using_http2(UseHttp2::always);
