@@ -1,6 +1,7 @@
 #include "proxy/http/message/gateway_view.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/origin.hpp"
@@ -46,6 +47,7 @@ std::string with_slash(std::string_view path) {
 // gateway's URL.
 std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
                                         std::string_view fragment) {
+  assert(path.starts_with('/'));
   if (view.path_prefix.empty()) return std::nullopt;
   const auto below = below_prefix(path, view.path_prefix);
   if (!below) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proxy/forward/replay/request_body.hpp"
+#include "proxy/net/ends/body_reader.hpp"
 #include "tests/replay/replay_bench.hpp"
 
 namespace reprise::net {
@@ -24,12 +25,14 @@ void hold_what_came_with_its_head(benchmark::State& state) {
   const Pair pair = connect_pair(bench);
   const std::string text(static_cast<std::size_t>(state.range(0)), 'x');
   const http::RequestHead head = head_of(text.size());
+  BodyReader reader;
   forward::RequestBody body;
   for (auto _ : state) {
     Buffer buffer;
     std::memcpy(buffer.room().data(), text.data(), text.size());
     buffer.commit(text.size());
-    body.begin(*pair.stream, buffer, *stores.store, head, {1 << 16, 0, 1 << 16});
+    reader.begin(*pair.stream, buffer, head.framing);
+    body.begin(reader, *stores.store, head, {1 << 16, 0, 1 << 16});
     benchmark::DoNotOptimize(body.held());
     body.end();
   }
@@ -55,10 +58,12 @@ void hold_what_is_read(benchmark::State& state) {
   const std::string text(bytes, 'x');
   const http::RequestHead head = head_of(bytes);
   Buffer buffer;
+  BodyReader reader;
   forward::RequestBody body;
   for (auto _ : state) {
     pair.raw.send(text);
-    body.begin(*pair.stream, buffer, *stores.store, head, {held, 0, held});
+    reader.begin(*pair.stream, buffer, head.framing);
+    body.begin(reader, *stores.store, head, {held, 0, held});
     bench.run(read_all(body));
     body.end();
     buffer.clear();
