@@ -75,7 +75,10 @@ def begin_behind(client, reprise, method="POST"):
 
 def test_M56_request_that_waits_behind_an_upload_moves_to_another_connection_at_a_goaway():
     for last in (h2.MOST_STREAMS, 1):
-        with HangingUpstream(then=lambda link, last=last: link.goaway(last, watch=False)) as upstream, behind_an_upload(upstream) as (client, _, reprise):
+        def rotate(link, last=last):
+            link.goaway(last, watch=False)
+            link.upstream.heads_seen(1, "/second")  # until then, this connection reads nothing
+        with HangingUpstream(then=rotate) as upstream, behind_an_upload(upstream) as (client, _, reprise):
             second = begin_behind(client, reprise)
             upstream.wakes.set()
             response = client.response(second)
