@@ -311,8 +311,7 @@ void Wire::receive(std::string_view bytes) {
   if (taken < 0) return fail_connection({Http2Failure::Kind::malformed, Http2Code::protocol_error, {}});
   is_ending_ = is_ending_ || was_violated();
   expect(nghttp2_session_consume_connection(session, std::exchange(unclaimed_, 0)));
-  for (const auto& [id, code] : std::exchange(resets_, {}))
-    expect(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
+  for (const auto& [id, code] : std::exchange(resets_, {})) submit_reset(id, code);
 }
 
 void Wire::go_away(Http2Code code) {
@@ -446,8 +445,7 @@ void Wire::reset_all(Http2Code code) {
   }
 }
 
-void Wire::reset(StreamId id, Http2Code code) {
-  owner_resets_.emplace_back(id, code);
+void Wire::submit_reset(StreamId id, Http2Code code) {
   expect(
       nghttp2_submit_rst_stream(session_->handle, NGHTTP2_FLAG_NONE, id, static_cast<std::uint32_t>(code)));
 }

@@ -238,8 +238,8 @@ class Wire {
   /// An own DATA frame with this payload, or an own GOAWAY frame, was framed.
   virtual void data_framed(std::size_t /*bytes*/) {}
   virtual void goaway_framed() {}
-  /// An own RST_STREAM frame was framed that answers what the peer has sent. libnghttp2 may have submitted
-  /// it.
+  /// The wire or libnghttp2 has framed a RST_STREAM because of what the peer has sent. `reset` does not call
+  /// this function.
   virtual void reset_framed() {}
 
   struct Callbacks;
@@ -256,7 +256,11 @@ class Wire {
 
   Http2CodesReceived& codes() { return codes_ ? *codes_ : codes_.emplace(); }
   /// Queues a RST_STREAM of the owner, which `reset_framed` does not report.
-  void reset(StreamId, Http2Code);
+  void reset(StreamId id, Http2Code code) {
+    owner_resets_.emplace_back(id, code);
+    submit_reset(id, code);
+  }
+  void submit_reset(StreamId, Http2Code);
   /// A RST_STREAM was framed. Returns true if the owner has queued it. The library frames only the first of
   /// several for one stream, which may be its own.
   bool take_owner_reset(StreamId id, Http2Code code) {
