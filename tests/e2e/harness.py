@@ -1,4 +1,5 @@
 """Starts reprise on free ports with a configuration for one case, and reads its log, metrics and status."""
+import collections
 import contextlib
 import json
 import os
@@ -72,6 +73,18 @@ def at_most(value, bound, what):
     may exceed the bound without a defect."""
     if options.night and value > bound:
         raise AssertionError(f"{what}: {value}, at most {bound}")
+
+
+TcpSocket = collections.namedtuple("TcpSocket", "local remote state unsent unread inode")
+
+
+def tcp_sockets():
+    """Returns every TCP socket of IPv4 in this network namespace. `local`, `remote`: ports. `unsent`: bytes that the other host has
+    not acknowledged. `unread`: bytes that the process has not read; of a listener, connections that it has not accepted."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        rows = [line.split() for line in file][1:]
+    return [TcpSocket(*(int(row[at].split(":")[1], 16) for at in (1, 2)), row[3], *(int(part, 16) for part in row[4].split(":")), row[9])
+            for row in rows]
 
 
 def eventually(check, what):

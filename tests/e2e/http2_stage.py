@@ -3,7 +3,7 @@ import contextlib
 import re
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, equal, eventually, merge
+from harness import LOOPBACK, Reprise, equal, eventually, merge, tcp_sockets
 from reader import Cut
 
 # No retry and no resumed download hides a failure.
@@ -43,11 +43,10 @@ class GatewayClient(Client):
 
     def is_read(self, reprise):
         """Waits until reprise has read everything that was sent. Precondition: reprise has one io thread."""
-        ends = [":%04X" % port for port in (reprise.gateway[1], self.socket.getsockname()[1])]
+        theirs, ours = reprise.gateway[1], self.socket.getsockname()[1]
         def is_empty():
-            with open("/proc/net/tcp", encoding="ascii") as file:
-                rows = {(row[1][-5:], row[2][-5:]): row[4].split(":") for row in map(str.split, file)}
-            return int(rows[ends[0], ends[1]][1], 16) == 0 == int(rows[ends[1], ends[0]][0], 16)
+            found = {(one.local, one.remote): one for one in tcp_sockets()}
+            return found[theirs, ours].unread == 0 == found[ours, theirs].unsent
         eventually(is_empty, "reprise has read the request")
 
 

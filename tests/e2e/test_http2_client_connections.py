@@ -7,7 +7,7 @@ import threading
 import http2_frames as h2
 from client import Client
 from control import Controlled
-from harness import LOOPBACK, PATIENCE, equal, eventually
+from harness import LOOPBACK, PATIENCE, equal, eventually, tcp_sockets
 from http2_client import Http2Client
 from http2_upstream import Gate, Http2Upstream, Reply, hangs
 from test_http2_client_messages import VERSIONS, asking
@@ -36,10 +36,9 @@ def test_M44_kernel_takes_only_a_small_part_of_a_response_that_is_not_read():
     with Http2Upstream({"/large": [Reply(200, bytes(16 * MIB))]}) as upstream, asking(upstream) as (_, reprise), socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         slow.connect(reprise.gateway)
-        ends = [":%04X" % port for port in (reprise.gateway[1], slow.getsockname()[1])]
+        ends = (reprise.gateway[1], slow.getsockname()[1])
         def unsent():
-            with open("/proc/net/tcp", encoding="ascii") as file:
-                return next(int(row[4].split(":")[0], 16) for row in map(str.split, file) if [row[1][-5:], row[2][-5:]] == ends)
+            return next(one.unsent for one in tcp_sockets() if (one.local, one.remote) == ends)
         with Http2Client(connection=slow, authority="%s:%d" % reprise.gateway) as client:
             client.begin(path="/large")
             samples = []

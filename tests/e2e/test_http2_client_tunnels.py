@@ -8,7 +8,7 @@ import threading
 import http2_frames as h2
 from client import Client
 from grpc_calls import REPEATABLE, UNAVAILABLE, answer, call, status_of, trailers_only
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, merge
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, merge, tcp_sockets
 from http2_client import Http2Client
 from http2_upstream import Http2Upstream, Reply, hangs
 from reader import CRLF, reset
@@ -286,9 +286,7 @@ def test_N6_tunnel_of_an_http2_client_is_not_closed_to_make_room():
 
 def waits_unread(port):
     """Returns whether bytes from that local port wait in the socket of another process."""
-    with open("/proc/net/tcp", encoding="ascii") as file:
-        rows = [line.split() for line in file]
-    return any(row[2].endswith(":%04X" % port) and row[4].split(":")[1] != "00000000" for row in rows[1:])
+    return any(one.remote == port and one.unread > 0 for one in tcp_sockets())
 
 
 def call_inside(reprise, upstream):

@@ -6,7 +6,7 @@ import socket
 import threading
 
 import http2_frames as h2
-from harness import PATIENCE, equal, eventually
+from harness import PATIENCE, equal, eventually, tcp_sockets
 from http2_client import Http2Client
 from http2_stage import attempts_of
 from http2_upstream import Http2Upstream
@@ -41,28 +41,30 @@ class HangingUpstream(Http2Upstream):
 def waits_in_the_kernel(upstream):
     """Returns how many bytes the upstream's host has not taken from the first connection."""
     port = upstream.links[0].wire.getpeername()[1]
-    with open("/proc/net/tcp", encoding="ascii") as file:
-        return next(int(row[4].split(":")[0], 16) for row in map(str.split, file) if row[1].endswith(f":{port:04X}"))
+    return next(one.unsent for one in tcp_sockets() if one.local == port)
 
 
 def upload_until_stuck(client, upstream, most=64 << 20):
-    """Uploads to /big until the windows of reprise have stayed closed for half a second while bytes wait in the kernel: then the
+    """Uploads to /big until the windows of reprise stay closed and the bytes that wait in the kernel stay the same: then the
     sockets to the upstream are full."""
-    stream, piece = client.begin("POST", "/big", end=False), bytes(16384)
+    stream, piece, waiting = client.begin("POST", "/big", end=False), bytes(16384), 0
     for _ in range(most // len(piece)):
         client.data(stream, piece)
         while min(client.send_window, client.stream_windows[stream]) < len(piece):
             if client.buffer or select.select([client.socket], [], [], 0.5)[0]:
                 client.take_frame()
-            elif waits_in_the_kernel(upstream) > 0:
+                continue
+            before, waiting = waiting, waits_in_the_kernel(upstream)
+            if 0 < waiting == before:
                 return stream
     raise AssertionError("the upstream takes everything")
 
 
 @contextlib.contextmanager
 def behind_an_upload(upstream, **defaults):
-    """Yields a client whose upload fills the sockets to the upstream, the stream of the upload, and the reprise."""
-    with asking(upstream, configuration={"threads": 1}, **defaults) as (client, reprise):
+    """Yields a client whose upload fills the sockets to the upstream, the stream of the upload, and the reprise. The upload is not
+    held on disk, so that it waits for the upstream alone."""
+    with asking(upstream, configuration={"threads": 1}, replay={"disk": 0}, **defaults) as (client, reprise):
         yield client, upload_until_stuck(client, upstream), reprise
 
 

@@ -2,7 +2,7 @@
 import time
 
 from client import Client, ask, chunked, head_of
-from harness import LOOPBACK, PATIENCE, Curl, Reprise, closed_port, equal, eventually, opened_after, under_some_limit
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, closed_port, equal, eventually, opened_after, tcp_sockets, under_some_limit
 from upstream import Say, Upstream, reset
 
 
@@ -312,10 +312,8 @@ def test_stale_connection_is_replaced_at_once():
 
 
 def established(ports):
-    """Returns those of the given local ports that have an established connection. Reads /proc/net/tcp."""
-    with open("/proc/net/tcp", encoding="ascii") as file:
-        rows = [line.split() for line in file.readlines()[1:]]
-    return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) in ports]
+    """Returns those of the given local ports that have an established connection."""
+    return [one.local for one in tcp_sockets() if one.state == "01" and one.local in ports]
 
 
 def test_post_never_uses_a_connection_closed_while_idle():

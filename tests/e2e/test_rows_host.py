@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, at_most, equal, eventually, merge, open_links, options, yaml_flow
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, at_most, equal, eventually, merge, open_links, options, tcp_sockets, yaml_flow
 from server import bound
 from test_replay import MIB
 from upstream import Say, Upstream
@@ -140,10 +140,9 @@ class Bare:
         assert self.process.poll() is None, "reprise ended at start"
         inodes = {target for _, target in open_links(self.process)}
         ports = set()
-        for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes:
-                ports.add(int(fields[1].split(":")[1], 16))
+        for one in tcp_sockets():
+            if one.state == "0A" and f"socket:[{one.inode}]" in inodes:
+                ports.add(one.local)
         if len(ports) != 2:
             return None
         for port in ports:

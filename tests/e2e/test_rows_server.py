@@ -10,7 +10,7 @@ import time
 
 from client import Client, Cut, ask, head_of
 from exactly import says, stage, to
-from harness import LOOPBACK, PATIENCE, Reprise, at_most, equal, eventually, under_some_limit
+from harness import LOOPBACK, PATIENCE, Reprise, at_most, equal, eventually, tcp_sockets, under_some_limit
 from test_rows_access import ONCE, is_denied
 from test_rows_limits import few_files
 from upstream import Say, Upstream
@@ -41,7 +41,7 @@ def deaf_visitors(reprise, count, path, times):
             visitor.connect(reprise.addresses["admin"])
             visitor.sendall(head_of("GET", path, "localhost") * times)
             equal(visitor.recv(1), b"H", "a response has begun")
-        port = "%04X" % reprise.addresses["admin"][1]
+        port = reprise.addresses["admin"][1]
         seen = [unsent_to_visitors(port)]
 
         def nothing_moves():
@@ -53,9 +53,7 @@ def deaf_visitors(reprise, count, path, times):
 
 def unsent_to_visitors(port):
     """Returns the number of unsent response bytes for each connection from the given local port."""
-    with open("/proc/net/tcp", encoding="ascii") as table:
-        rows = [line.split() for line in table]
-    return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
+    return sorted((one.remote, one.unsent) for one in tcp_sockets() if one.local == port)
 
 
 def test_L9_64_clients_that_do_not_read_block_neither_probes_nor_metrics():
