@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "proxy/server/admin/ask_control.hpp"
+#include "tests/support/own_folder.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::server {
@@ -23,15 +24,7 @@ constexpr std::chrono::seconds patience{120};
 
 class ControlSocketTest : public ::testing::Test {
  protected:
-  ControlSocketTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "rp-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    path_ = folder_ + "/c";
-  }
-  ~ControlSocketTest() override {
-    end();
-    std::filesystem::remove_all(folder_);
-  }
+  ~ControlSocketTest() override { end(); }
 
   /// Starts a control socket that responds to a command with the number of its words and the words
   /// themselves. A command of two words fails.
@@ -63,7 +56,8 @@ class ControlSocketTest : public ::testing::Test {
 
   asio::io_context io_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_{io_.get_executor()};
-  std::string folder_, path_;
+  const play::OwnFolder folder_;
+  const std::string path_ = folder_.path() + "/c";
   std::unique_ptr<ControlSocket> socket_;
   std::thread thread_;
   std::vector<std::thread> responders_;  ///< used by `thread_` until it ends
@@ -135,12 +129,12 @@ TEST_F(ControlSocketTest, existing_live_socket_or_other_file_is_not_replaced) {
   begin();
   EXPECT_THROW(ControlSocket(io_, path_), ControlError);
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded) << "it still works";
-  const std::string plain = folder_ + "/plain";
+  const std::string plain = folder_.path() + "/plain";
   std::ofstream(plain) << "mine";
   EXPECT_THROW(ControlSocket(io_, plain), ControlError);
   EXPECT_EQ(std::filesystem::file_size(plain), 4U);
   EXPECT_THROW(ControlSocket(io_, plain + "/below"), ControlError);
-  EXPECT_THROW(ControlSocket(io_, folder_ + "/no/folder"), ControlError);
+  EXPECT_THROW(ControlSocket(io_, folder_.path() + "/no/folder"), ControlError);
   EXPECT_THROW(ControlSocket(io_, "/" + std::string(200, 'x')), ControlError);
 }
 

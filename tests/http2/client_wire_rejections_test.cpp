@@ -1,8 +1,6 @@
 // Tests how ClientWire rejects heads, trailers and connections, and how its streams end.
-#include <gtest/gtest.h>
-
 #include "proxy/http/http2/client_wire.hpp"
-#include "proxy/http/http2/response_fields.hpp"
+#include "tests/http2/client_wire_bench.hpp"
 #include "tests/http2/field_lists.hpp"
 
 namespace reprise::http::client_wire_rejections_test {
@@ -12,35 +10,14 @@ using policy::Http2Flood;
 namespace {
 
 using namespace play;
-using policy::Instant;
 
-constexpr std::string_view client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const FieldList get_fields = {
-    {":method", "GET"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
-const FieldList post_fields = {
-    {":method", "POST"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
 /// A field that the library accepts and the proxy rejects.
 const FieldList lookalike = {{"content_length", "5"}};
 
-class ClientWireRejections : public ::testing::Test {
+class ClientWireRejections : public ClientWireBench {
  protected:
-  explicit ClientWireRejections(const HeadLimits& heads = {}, unsigned streams = 100)
-      : wire(TargetForm::origin, {heads, streams}, memory) {
-    receive(std::string(client_preface) + settings());
-  }
+  using ClientWireBench::ClientWireBench;
 
-  void receive(std::string_view bytes) { wire.receive(bytes, now); }
-  /// Returns the frames of that type that the wire has to write.
-  std::vector<Frame> flush(FrameType type) {
-    std::vector<Frame> some;
-    for (std::string_view bytes = wire.output(); !bytes.empty(); bytes = wire.output()) {
-      reader.feed(bytes);
-      wire.written(bytes.size());
-    }
-    for (Frame frame; reader.next(frame);)
-      if (frame.type == type) some.push_back(frame);
-    return some;
-  }
   /// Returns the streams that the wire resets, each with its code.
   std::vector<std::pair<StreamId, std::uint32_t>> resets() {
     std::vector<std::pair<StreamId, std::uint32_t>> streams;
@@ -55,16 +32,6 @@ class ClientWireRejections : public ::testing::Test {
       codes.push_back(read_big_endian(std::string_view(frame.payload).substr(4, 4)));
     return codes;
   }
-  void respond(StreamId id, bool whole) {
-    write_response_fields("HTTP/1.1 200 OK\r\n\r\n", block);
-    wire.respond(id, block, whole);
-  }
-
-  StreamMemory memory{1 << 20};
-  ClientWire wire;
-  FrameReader reader;
-  FieldBlock block;
-  Instant now{std::chrono::hours(1)};
 };
 
 using Resets = std::vector<std::pair<StreamId, std::uint32_t>>;
@@ -207,7 +174,7 @@ TEST_F(ClientWireRejections, M116_skipped_ids_are_closed) {
 TEST_F(ClientWireRejections, M116_frame_of_a_stream_that_the_client_has_ended_is_an_error) {
   receive(headers(1, get_fields, end_stream));
   wire.take_begun();
-  respond(1, true);
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", true);
   flush(FrameType::headers);
   receive(data(1, "late"));
   EXPECT_EQ(goaways(), std::vector{stream_closed});
@@ -227,9 +194,9 @@ TEST_F(ClientWireRejections, M65_response_that_the_window_holds_back_is_stuck_on
   receive(headers(1, get_fields, end_stream) + headers(3, get_fields, end_stream));
   wire.take_begun();
   const std::string body(100, 'a');
-  respond(1, false);
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
   wire.send(1, body);
-  respond(3, true);
+  respond(3, "HTTP/1.1 200 OK\r\n\r\n", true);
   flush(FrameType::data);
   EXPECT_FALSE(wire.is_stuck(1));
   wire.input_ended();
@@ -242,7 +209,7 @@ TEST_F(ClientWireRejections, M65_response_that_the_window_holds_back_is_stuck_on
 TEST_F(ClientWireRejections, M65_frames_that_wait_to_be_written_are_not_stuck) {
   receive(headers(1, get_fields, end_stream));
   wire.take_begun();
-  respond(1, false);
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", false);
   wire.end(1, {});
   wire.input_ended();
   EXPECT_FALSE(wire.is_stuck(1));
@@ -257,7 +224,7 @@ TEST_F(ClientWireRejections, M65_response_to_a_stream_that_the_client_has_reset_
   receive(rst_stream(1, cancel));
   write_response_fields("HTTP/1.1 103 Hints\r\n\r\n", block);
   wire.send_interim(1, block);
-  respond(1, true);
+  respond(1, "HTTP/1.1 200 OK\r\n\r\n", true);
   EXPECT_TRUE(flush(FrameType::headers).empty());
 }
 

@@ -2,10 +2,7 @@
 // becomes.
 #include "proxy/http/http2/client_wire.hpp"
 
-#include <gtest/gtest.h>
-
-#include "proxy/http/http2/response_fields.hpp"
-#include "tests/support/http2_frames.hpp"
+#include "tests/http2/client_wire_bench.hpp"
 
 namespace reprise::http {
 
@@ -16,34 +13,10 @@ namespace {
 using namespace play;
 using policy::Instant;
 
-constexpr std::string_view client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const FieldList get_fields = {
-    {":method", "GET"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
-const FieldList post_fields = {
-    {":method", "POST"}, {":scheme", "http"}, {":authority", "a.test"}, {":path", "/x"}};
-
-class ClientWireTest : public ::testing::Test {
+class ClientWireTest : public ClientWireBench {
  protected:
-  ClientWireTest() { receive(std::string(client_preface) + settings()); }
+  ClientWireTest() : ClientWireBench({}, 2) {}
 
-  void receive(std::string_view bytes) { wire.receive(bytes, now); }
-  std::vector<Frame> flush() {
-    std::vector<Frame> frames;
-    for (;;) {
-      const std::string_view bytes = wire.output();
-      if (bytes.empty()) break;
-      reader.feed(bytes);
-      wire.written(bytes.size());
-    }
-    for (Frame frame; reader.next(frame);) frames.push_back(frame);
-    return frames;
-  }
-  /// Returns the frames of that type that the wire has to write.
-  std::vector<Frame> flush(FrameType type) {
-    std::vector<Frame> some = flush();
-    std::erase_if(some, [type](const Frame& frame) { return frame.type != type; });
-    return some;
-  }
   /// Sends a response of `count` equal pieces. After each piece, the client sends `frames`.
   void download(int count, std::string_view piece, std::string_view frames) {
     receive(headers(1, get_fields, end_stream));
@@ -56,16 +29,6 @@ class ClientWireTest : public ::testing::Test {
       flush();
     }
   }
-  void respond(StreamId id, std::string_view head, bool whole) {
-    write_response_fields(head, block);
-    wire.respond(id, block, whole);
-  }
-
-  StreamMemory memory{1 << 20};
-  ClientWire wire{TargetForm::origin, {{}, 2}, memory};
-  FrameReader reader;
-  FieldBlock block;
-  Instant now{std::chrono::hours(1)};
 };
 
 TEST_F(ClientWireTest, M99_settings_announce_the_limit_of_streams) {

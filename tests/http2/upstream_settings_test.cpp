@@ -8,12 +8,6 @@ namespace {
 
 using namespace play;
 
-constexpr unsigned header_table_size = 1;
-constexpr unsigned max_concurrent_streams = 3;
-constexpr unsigned initial_window_size = 4;
-constexpr unsigned max_frame_size = 5;
-constexpr unsigned max_header_list_size = 6;
-
 class UpstreamSettingsTest : public WireTest {
  protected:
   /// Returns the bytes of the DATA frames, and checks that none is longer than that.

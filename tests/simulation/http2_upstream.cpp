@@ -11,8 +11,6 @@ using play::FrameType;
 
 namespace {
 
-constexpr unsigned most_streams = 3;    // number of the setting MAX_CONCURRENT_STREAMS
-constexpr unsigned initial_window = 4;  // number of the setting INITIAL_WINDOW_SIZE
 constexpr std::int32_t highest_id = 0x7fffffff;
 
 StreamEnd end_of(policy::Http2Code code) {
@@ -132,14 +130,14 @@ void Http2Upstream::send_settings() {
   if (book_.telling())
     book_.tell("an HTTP/2 connection is ready, " +
                (plan_.streams ? std::to_string(*plan_.streams) : std::string("any number of")) + " streams");
-  if (plan_.streams) entries.emplace_back(most_streams, *plan_.streams);
-  if (plan_.window != 65'535) entries.emplace_back(initial_window, plan_.window);
+  if (plan_.streams) entries.emplace_back(play::max_concurrent_streams, *plan_.streams);
+  if (plan_.window != 65'535) entries.emplace_back(play::initial_window_size, plan_.window);
   queue(play::settings(entries) + play::frame(FrameType::settings, play::ack, 0, ""));
   if (pieces_.one_in(4)) queue(play::frame(FrameType::ping, 0, 0, "12345678"));
   if (plan_.later_streams) {
     after(plan_.later, [this] {
       if (finished_ || ends_) return;
-      queue(play::settings({{most_streams, *plan_.later_streams}}));
+      queue(play::settings({{play::max_concurrent_streams, *plan_.later_streams}}));
       if (book_.telling()) book_.tell("the limit is " + std::to_string(*plan_.later_streams) + " streams");
       intake_.note_later_limit();
     });
@@ -178,7 +176,7 @@ void Http2Upstream::take_settings(const WrittenFrame& frame) {
   constexpr std::size_t entry = 6;
   for (std::size_t i = 0; i + entry <= frame.payload.size(); i += entry) {
     const std::string_view pair = std::string_view(frame.payload).substr(i, entry);
-    if (play::read_big_endian(pair.substr(0, 2)) == initial_window)
+    if (play::read_big_endian(pair.substr(0, 2)) == play::initial_window_size)
       stream_window_ = play::read_big_endian(pair.substr(2));
   }
 }

@@ -8,8 +8,6 @@ namespace {
 
 using namespace play;
 
-constexpr unsigned initial_window_size = 4;
-constexpr unsigned enable_connect_protocol = 8;
 constexpr std::string_view upgrade =
     "GET /socket HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: websocket\r\n";
 

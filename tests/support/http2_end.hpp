@@ -18,9 +18,6 @@ namespace reprise::play {
 using policy::Http2Code;
 using SettingsEntries = std::vector<std::pair<unsigned, std::uint32_t>>;
 
-inline constexpr unsigned max_concurrent_streams = 3;
-inline constexpr unsigned initial_window_size = 4;
-inline constexpr unsigned enable_connect_protocol = 8;
 /// The last stream id of a GOAWAY that excludes no stream.
 inline constexpr std::int32_t every_stream = 0x7fffffff;
 
@@ -76,6 +73,15 @@ class Http2End {
     while (!holds())
       if (!take_frame()) return false;
     return true;
+  }
+  /// Waits for the first SETTINGS of the peer. Returns false if the connection ends before.
+  bool gets_settings() {
+    return until([&] { return settings_seen > 0; });
+  }
+  /// Waits until the body of a stream has at least so many bytes. Returns false if the connection ends
+  /// before.
+  bool gets_body(std::int32_t stream, std::size_t bytes) {
+    return until([&] { return message(stream).body.size() >= bytes; });
   }
   /// Reads all frames up to the end of the connection.
   void read_to_end() {

@@ -30,6 +30,15 @@ enum class FrameType : std::uint8_t {
   continuation = 9,
 };
 
+/// Identifiers of settings (RFC 9113 6.5.2, RFC 8441 3).
+inline constexpr unsigned header_table_size = 1;
+inline constexpr unsigned max_concurrent_streams = 3;
+inline constexpr unsigned initial_window_size = 4;
+inline constexpr unsigned max_frame_size = 5;
+inline constexpr unsigned max_header_list_size = 6;
+inline constexpr unsigned enable_connect_protocol = 8;
+
+/// Flags of frames.
 inline constexpr unsigned end_stream = 0x1;
 inline constexpr unsigned ack = 0x1;
 inline constexpr unsigned end_headers = 0x4;

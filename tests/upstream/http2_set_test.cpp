@@ -10,7 +10,6 @@ namespace {
 
 using namespace play;
 
-constexpr unsigned max_concurrent_streams = 3;  // identifier of the setting (RFC 9113 6.5.2)
 constexpr unsigned enhance_your_calm = 11;
 
 /// The upstream's side of one connection.

@@ -87,6 +87,13 @@ Http2Message& call(Http2Client& client, std::string_view authority, const FieldL
   return client.post(authority, call_message("id"), fields);
 }
 
+/// Sends the head of a call and its only message in two writes. Returns its stream.
+std::int32_t begin_call(Http2Client& client, std::string_view authority) {
+  const std::int32_t stream = client.begin(request_fields("POST", authority, "/x", call_fields));
+  client.send(data(stream, call_message("id"), end_stream));
+  return stream;
+}
+
 TEST(Http2Calls, M73_M74_listed_status_in_the_head_is_retried) {
   Calls upstream({status("14"), status("14"), item});
   RunningProxy proxy(repeating());
@@ -135,8 +142,7 @@ TEST(Http2Calls, M72_head_of_a_repeatable_call_waits_for_the_status) {
   LaterEnd upstream([](Http2Upstream& end, std::int32_t stream) { end.send(ends(stream, "14")); });
   RunningProxy proxy(holding());
   Http2Client client(proxy.port());
-  const std::int32_t stream = client.begin(request_fields("POST", upstream.authority(), "/x", call_fields));
-  client.send(data(stream, call_message("id"), end_stream));
+  const std::int32_t stream = begin_call(client, upstream.authority());
   EXPECT_TRUE(upstream.has_begun());
   EXPECT_TRUE(client.turn());
   EXPECT_EQ(client.message(stream).status(), "") << "the head waits";
@@ -151,8 +157,7 @@ TEST(Http2Calls, M72_head_that_waits_is_followed_by_the_first_message) {
   });
   RunningProxy proxy(holding());
   Http2Client client(proxy.port());
-  const std::int32_t stream = client.begin(request_fields("POST", upstream.authority(), "/x", call_fields));
-  client.send(data(stream, call_message("id"), end_stream));
+  const std::int32_t stream = begin_call(client, upstream.authority());
   EXPECT_TRUE(upstream.has_begun());
   upstream.permit();
   const auto& got = client.whole(stream);
@@ -167,8 +172,7 @@ TEST(Http2Calls, M72_head_that_waits_is_delivered_after_the_time_to_hold) {
   wishes.route.hold->time = milliseconds(20);
   RunningProxy proxy(std::move(wishes));
   Http2Client client(proxy.port());
-  const std::int32_t stream = client.begin(request_fields("POST", upstream.authority(), "/x", call_fields));
-  client.send(data(stream, call_message("id"), end_stream));
+  const std::int32_t stream = begin_call(client, upstream.authority());
   EXPECT_EQ(client.head_of(stream).status(), "200");
   upstream.permit();
   EXPECT_EQ(status_of(client.whole(stream)), "14");
@@ -184,8 +188,7 @@ TEST(Http2Calls, M72_call_whose_upstream_breaks_while_the_head_waits_is_retried)
     wishes.route.retry.on.truncated = true;
     RunningProxy proxy(std::move(wishes));
     Http2Client client(proxy.port());
-    const std::int32_t stream = client.begin(request_fields("POST", upstream.authority(), "/x", call_fields));
-    client.send(data(stream, call_message("id"), end_stream));
+    const std::int32_t stream = begin_call(client, upstream.authority());
     EXPECT_TRUE(upstream.has_begun());
     upstream.permit();
     const auto& got = client.whole(stream);
@@ -210,8 +213,8 @@ TEST(Http2Calls, M72_head_is_delivered_at_once_while_the_client_sends) {
   const std::int32_t stream = client.begin(request_fields("POST", upstream.authority(), "/x", call_fields));
   EXPECT_EQ(client.head_of(stream).status(), "200");
   client.send(data(stream, call_message("one")));
-  auto& got = client.message(stream);
-  EXPECT_TRUE(client.until([&] { return got.body == call_message("answer"); }));
+  EXPECT_TRUE(client.gets_body(stream, call_message("answer").size()));
+  EXPECT_EQ(client.message(stream).body, call_message("answer"));
   client.send(data(stream, "", end_stream));
   EXPECT_EQ(status_of(client.whole(stream)), "0");
 }

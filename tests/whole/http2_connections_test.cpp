@@ -58,7 +58,7 @@ class Gated {
 TEST(Http2Connections, M1_settings_are_sent_before_a_request_arrives) {
   RunningProxy proxy(Wishes{});
   Http2Client client(proxy.port());
-  EXPECT_TRUE(client.until([&] { return client.settings_seen > 0; }));
+  EXPECT_TRUE(client.gets_settings());
   EXPECT_EQ(client.settings_of_peer[max_concurrent_streams], 100U);
 }
 
@@ -243,7 +243,7 @@ TEST(Http2Connections, M65_reset_after_the_fin_ends_the_streams) {
   Gated upstream;
   RunningProxy proxy(over_http1());
   Http2Client client(proxy.port());
-  EXPECT_TRUE(client.until([&] { return client.settings_seen > 0; }));
+  EXPECT_TRUE(client.gets_settings());
   client.begin_get(upstream.authority());
   EXPECT_TRUE(upstream.has(1));
   client.socket().finish_sending();
@@ -270,7 +270,7 @@ TEST(Http2Connections, M92_flood_of_resets_ends_the_connection) {
   Gated upstream;
   RunningProxy proxy(over_http1());
   Http2Client client(proxy.port());
-  EXPECT_TRUE(client.until([&] { return client.settings_seen > 0; }));
+  EXPECT_TRUE(client.gets_settings());
   std::string frames;
   const FieldList fields = request_fields("GET", upstream.authority());
   for (std::int32_t stream = 1; stream < 6'000; stream += 2)
@@ -323,7 +323,7 @@ TEST(Http2Connections, M100_idle_connection_with_half_a_head_is_closed) {
   RunningProxy proxy(std::move(wishes));
   Http2Client client(proxy.port());
   client.acknowledges = false;
-  EXPECT_TRUE(client.until([&] { return client.settings_seen > 0; }));
+  EXPECT_TRUE(client.gets_settings());
   client.send(frame(FrameType::headers, 0, 1, "\x82"));
   client.read_to_end();
   EXPECT_EQ(proxy.metric(R"(reprise_limits_hit_total{limit="header"})"), 1);
@@ -369,7 +369,7 @@ TEST(Http2Connections, M64_connection_of_a_removed_listener_is_ended) {
   wishes.gateway_to = 1;
   RunningProxy proxy(std::move(wishes));
   Http2Client client(proxy.gateway_port());
-  EXPECT_TRUE(client.until([&] { return client.settings_seen > 0; }));
+  EXPECT_TRUE(client.gets_settings());
   std::promise<bool> succeeded;
   proxy.reload([&](const ReloadReport& report) { succeeded.set_value(report.succeeded); });
   EXPECT_TRUE(succeeded.get_future().get());

@@ -3,9 +3,7 @@
 #include <openssl/ssl.h>
 
 #include "tests/support/http2_end.hpp"
-#include "tests/support/names.hpp"
-#include "tests/support/tls_end.hpp"
-#include "tests/support/whole_proxy.hpp"
+#include "tests/support/interception_test.hpp"
 
 namespace reprise::server::http2_interception_test {
 namespace {
@@ -84,43 +82,26 @@ class TlsInside {
   Receive receive_;
 };
 
-/// A TLS upstream of HTTP/1 whose first response is 503, and a proxy that intercepts TLS to localhost.
-class Http2Interception : public ::testing::Test {
+class Http2Interception : public InterceptionTest {
  protected:
-  Http2Interception() { names_.set("localhost", {asio::ip::make_address("127.0.0.1")}); }
-
+  /// Wishes under which the first bytes of a tunnel are examined, even if the machine stalls.
   Wishes wishes() {
-    Wishes wishes;
-    PrivateKey key = Authority::make_key();
-    const std::vector<policy::HostPattern> hosts{{"localhost"}};
-    Certificate certificate =
-        Authority::certify(key.get(), hosts, net::Clock::wall_nanoseconds() / 1'000'000'000);
-    wishes.authority = std::make_shared<const Authority>(std::move(certificate), std::move(key));
-    ours_ = wishes.authority;
-    wishes.settings.intercept.emplace().hosts = hosts;
-    wishes.route.tls.ca_file = server_.certificate_file();
-    wishes.query = names_.query();
+    Wishes wishes = InterceptionTest::wishes();
     wishes.sniff_limit = seconds(60);
     return wishes;
   }
   X509* trusted() const { return ours_->certificate(); }
-  string authority() const { return "localhost:" + std::to_string(upstream_.port()); }
-  unsigned requests() const { return asked_; }
-
- private:
-  TlsServer server_;
-  std::atomic<unsigned> asked_{0};
-  ScriptedUpstream upstream_{[this](Peer& peer) {
-    TlsEnd end(server_, std::move(peer.socket));
-    if (!end.accept()) return;
-    for (std::size_t seen = 0; end.read() == TlsEndsWith::bytes;) {
-      if (end.received().find("\r\n\r\n", seen) == string::npos) continue;
-      seen = end.received().size();
-      end.send(response(++asked_ == 1 ? 503 : 200, "over TLS"));
-    }
-  }};
-  Names names_;
-  std::shared_ptr<const Authority> ours_;
+  /// Returns the client's end of TLS inside a tunnel of an HTTP/2 client.
+  TlsInside tls_inside(Http2Client& client, std::int32_t tunnel) const {
+    auto& carried = client.message(tunnel);
+    return TlsInside(
+        trusted(), "http/1.1",
+        [&client, tunnel](std::string_view bytes) { client.send(data(tunnel, bytes)); },
+        [&client, &carried] {
+          client.until([&] { return carried.over() || !carried.body.empty(); });
+          return std::exchange(carried.body, {});
+        });
+  }
 };
 
 /// HTTP/2 inside TLS inside a CONNECT of HTTP/1.
@@ -170,37 +151,31 @@ class Inside {
 
 TEST_F(Http2Interception, M8_client_that_offers_http_2_is_served_over_it_and_its_requests_are_retried) {
   RunningProxy proxy(wishes());
-  Inside client(proxy, trusted(), authority());
-  const Http2Message got = client.get(authority());
+  Inside client(proxy, trusted(), upstream_name());
+  const Http2Message got = client.get(upstream_name());
   EXPECT_EQ(got.status(), "200");
   EXPECT_EQ(got.body, "over TLS");
   EXPECT_EQ(got.field("reprise-attempts"), "2");
-  EXPECT_EQ(client.get(authority()).body, "over TLS");
-  EXPECT_EQ(requests(), 3U);
+  EXPECT_EQ(client.get(upstream_name()).body, "over TLS");
+  EXPECT_EQ(asked_, 3);
 }
 
 TEST_F(Http2Interception, M9_request_for_another_host_gets_421_and_the_connection_goes_on) {
   RunningProxy proxy(wishes());
-  Inside client(proxy, trusted(), authority());
+  Inside client(proxy, trusted(), upstream_name());
   EXPECT_EQ(client.get("other.test").status(), "421");
-  EXPECT_EQ(requests(), 0U);
-  EXPECT_EQ(client.get(authority()).body, "over TLS");
+  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(client.get(upstream_name()).body, "over TLS");
 }
 
 TEST_F(Http2Interception, M11_intercepted_tls_inside_a_tunnel_over_http_2_is_served_and_retried) {
   RunningProxy proxy(wishes());
   Http2Client client(proxy.port());
-  const std::int32_t tunnel = client.begin({{":method", "CONNECT"}, {":authority", authority()}});
-  auto& carried = client.head_of(tunnel);
-  EXPECT_EQ(carried.status(), "200");
-  TlsInside inside(
-      trusted(), "http/1.1", [&](std::string_view bytes) { client.send(data(tunnel, bytes)); },
-      [&] {
-        client.until([&] { return carried.over() || !carried.body.empty(); });
-        return std::exchange(carried.body, {});
-      });
+  const std::int32_t tunnel = client.begin({{":method", "CONNECT"}, {":authority", upstream_name()}});
+  EXPECT_EQ(client.head_of(tunnel).status(), "200");
+  TlsInside inside = tls_inside(client, tunnel);
   ASSERT_TRUE(inside.connect());
-  inside.write("GET /x HTTP/1.1\r\nHost: " + authority() + "\r\n\r\n");
+  inside.write("GET /x HTTP/1.1\r\nHost: " + upstream_name() + "\r\n\r\n");
   string got;
   while (!got.ends_with("over TLS")) {
     const string bytes = inside.read();
@@ -214,14 +189,9 @@ TEST_F(Http2Interception, M11_intercepted_tls_inside_a_tunnel_over_http_2_is_ser
 TEST_F(Http2Interception, M65_reset_tunnel_ends_the_tls_inside) {
   RunningProxy proxy(wishes());
   Http2Client client(proxy.port());
-  const std::int32_t tunnel = client.begin({{":method", "CONNECT"}, {":authority", authority()}});
-  auto& carried = client.head_of(tunnel);
-  TlsInside inside(
-      trusted(), "http/1.1", [&](std::string_view bytes) { client.send(data(tunnel, bytes)); },
-      [&] {
-        client.until([&] { return carried.over() || !carried.body.empty(); });
-        return std::exchange(carried.body, {});
-      });
+  const std::int32_t tunnel = client.begin({{":method", "CONNECT"}, {":authority", upstream_name()}});
+  EXPECT_EQ(client.head_of(tunnel).status(), "200");
+  TlsInside inside = tls_inside(client, tunnel);
   ASSERT_TRUE(inside.connect());
   client.send(rst_stream(tunnel, number_of(Http2Code::cancel)));
   EXPECT_TRUE(client.turn());

@@ -27,6 +27,23 @@ bool has_no_stream(const RunningProxy& proxy) {
   return play::eventually([&] { return proxy.metric(R"(reprise_http2_streams{side="client"})") == 0; });
 }
 
+/// Reads everything and sends nothing.
+class SilentUpstream {
+ public:
+  std::string authority() const { return upstream_.authority(); }
+  /// Waits until a connection has ended.
+  bool sees_the_end() const {
+    return play::eventually([&] { return ended_.load(); });
+  }
+
+ private:
+  std::atomic<bool> ended_{false};
+  ScriptedUpstream upstream_{[this](Peer& peer) {
+    peer.socket.read_to_end();
+    ended_ = true;
+  }};
+};
+
 void echo(Peer& peer) {
   while (peer.socket.read_more()) peer.send(peer.socket.take_all());
 }
@@ -107,26 +124,18 @@ TEST(Http2Tunnels, M11_broken_upstream_resets_the_stream_with_connect_error) {
 }
 
 TEST(Http2Tunnels, M11_client_that_resets_the_tunnel_ends_it_at_the_upstream) {
-  std::atomic<bool> ended{false};
-  ScriptedUpstream upstream([&](Peer& peer) {
-    peer.socket.read_to_end();
-    ended = true;
-  });
+  SilentUpstream upstream;
   RunningProxy proxy(examining());
   Http2Client client(proxy.port());
   const std::int32_t tunnel = open_tunnel(client, upstream.authority());
   client.send(data(tunnel, std::string("\0hello", 6)) + rst_stream(tunnel, number_of(Http2Code::cancel)));
-  EXPECT_TRUE(play::eventually([&] { return ended.load(); }));
+  EXPECT_TRUE(upstream.sees_the_end());
   EXPECT_TRUE(has_no_stream(proxy));
   EXPECT_TRUE(client.turn());
 }
 
 TEST(Http2Tunnels, M11_lost_connection_of_the_client_ends_its_tunnel) {
-  std::atomic<bool> ended{false};
-  ScriptedUpstream upstream([&](Peer& peer) {
-    peer.socket.read_to_end();
-    ended = true;
-  });
+  SilentUpstream upstream;
   RunningProxy proxy(examining());
   {
     Http2Client client(proxy.port());
@@ -135,7 +144,7 @@ TEST(Http2Tunnels, M11_lost_connection_of_the_client_ends_its_tunnel) {
     client.turn();
     client.socket().reset();
   }
-  EXPECT_TRUE(play::eventually([&] { return ended.load(); }));
+  EXPECT_TRUE(upstream.sees_the_end());
   EXPECT_TRUE(has_no_stream(proxy));
 }
 

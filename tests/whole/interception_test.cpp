@@ -4,9 +4,7 @@
 #include <openssl/x509v3.h>
 
 #include "tests/support/client_hello.hpp"
-#include "tests/support/names.hpp"
-#include "tests/support/tls_end.hpp"
-#include "tests/support/whole_proxy.hpp"
+#include "tests/support/interception_test.hpp"
 
 namespace reprise::server {
 namespace {
@@ -63,56 +61,11 @@ class ClientEnd {
   SSL* connection_;
 };
 
-/// A TLS upstream, a local CA, and a proxy that intercepts TLS to localhost.
-class ProxyInterception : public testing::Test {
+class ProxyInterception : public InterceptionTest {
  protected:
-  ProxyInterception()
-      : upstream_([this](Peer& peer) {
-          play::TlsEnd end(server_, std::move(peer.socket));
-          if (!end.accept()) return;
-          std::size_t seen = 0;
-          while (end.read() == play::TlsEndsWith::bytes) {
-            if (end.received().find("\r\n\r\n", seen) == string::npos) continue;
-            seen = end.received().size();
-            end.send(response(++asked_ == 1 ? 503 : 200, "over TLS"));
-          }
-        }) {
-    names_.set("localhost", {asio::ip::make_address("127.0.0.1")});
-  }
-
-  Wishes wishes() {
-    Wishes wishes;
-    PrivateKey key = Authority::make_key();
-    const std::vector<policy::HostPattern> hosts{{"localhost"}};
-    Certificate certificate =
-        Authority::certify(key.get(), hosts, net::Clock::wall_nanoseconds() / 1'000'000'000);
-    wishes.authority = std::make_shared<const Authority>(std::move(certificate), std::move(key));
-    ours_ = wishes.authority;
-    config::Intercept intercept;
-    intercept.hosts = hosts;
-    wishes.settings.intercept = intercept;
-    wishes.route.tls.ca_file = server_.certificate_file();
-    wishes.query = names_.query();
-    return wishes;
-  }
-
-  /// Returns a client that has received the 200 to its CONNECT.
-  static RawClient connected(const RunningProxy& proxy, const string& authority) {
-    RawClient client = proxy.client();
-    client.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
-    EXPECT_EQ(client.read_response_without_body().status, 200);
-    return client;
-  }
-  string upstream_name() const { return "localhost:" + std::to_string(upstream_.port()); }
   static double counted(const RunningProxy& proxy, const string& outcome) {
     return proxy.metric("reprise_interceptions_total{outcome=\"" + outcome + "\"}");
   }
-
-  play::TlsServer server_;
-  std::atomic<int> asked_{0};
-  ScriptedUpstream upstream_;
-  play::Names names_;
-  std::shared_ptr<const Authority> ours_;
 };
 
 const string request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
