@@ -290,12 +290,14 @@ def waits_unread(port):
 
 
 def call_inside(reprise, upstream):
-    """Opens a tunnel with HTTP/1, and sends a call through it once the upstream's greeting waits in the proxy. Returns
-    the response."""
+    """Opens a tunnel with HTTP/1, and sends a call through it once the upstream's greeting waits in the proxy. The call
+    follows the client's acknowledgement of SETTINGS, because the upstream accepts none before it if the tunnel passes
+    unread. Returns the response."""
     with Client(reprise.forward) as plain:
         equal(open_tunnel(plain, upstream.port).status, 200)
         eventually(lambda: waits_unread(upstream.port), "the greeting has arrived")
         with Http2Client(connection=plain.socket, authority=f"{LOOPBACK}:{upstream.port}") as client:
+            client.until(lambda: client.settings_seen)
             return call(client, b"id")
 
 
