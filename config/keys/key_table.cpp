@@ -140,7 +140,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "routes[].match.host", .kind = host, .standard = "", .sentence = "An exact host name, or `*.suffix` for every name below the suffix."},
   {.path = "routes[].match.hosts", .kind = list, .standard = "[]", .sentence = "A list of hosts, written as in `host`; one of them must match.", .item = host},
   {.path = "routes[].match.port", .kind = whole, .standard = "", .sentence = "The upstream's port.", .lowest = "1", .highest = "65535"},
-  {.path = "routes[].match.path", .kind = path, .standard = "/**", .sentence = "The raw path, still percent-encoded. `{x}` is one segment; `**` at the end is the rest of the path."},
+  {.path = "routes[].match.path", .kind = path, .standard = "/**", .sentence = "The raw path that the upstream gets, still percent-encoded: on a gateway, with the path of its `upstream`. `{x}` is one segment; `**` at the end is the rest of the path."},
   {.path = "routes[].match.methods", .kind = list, .standard = "[]", .sentence = "A list of methods, in upper case; one of them must match.", .item = method},
   {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Query parameters that must be present, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`. The value `\"*\"`, or no value, accepts any value. The name `\"*\"` alone means any parameter without a value, such as `?acl`. `\"!a,b*\"` means any parameter without a value, or any parameter that is not `a` and does not begin with `b`."},
   {.path = "routes[].match.headers", .kind = pairs, .standard = "", .sentence = "Header fields that must be present, written as in `query`."},

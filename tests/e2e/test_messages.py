@@ -177,6 +177,19 @@ def test_gateway_listener_forwards_and_retries_requests():
             equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
 
+def test_routes_match_the_path_that_the_upstream_of_a_gateway_gets():
+    routes = [{"name": "cancel", "match": {"path": "/base/orders/{id}/cancel", "methods": ["PUT"]}, "idempotent": "never"}]
+    with Upstream({"/base/orders/7/cancel": ["close"]}) as upstream:
+        listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("/base")}]
+        with Reprise(listeners=listeners, routes=routes) as reprise, Client(reprise.gateway) as client:
+            client.send(head_of("PUT", "/orders/7/cancel", "app.example", [("Content-Length", "0")]))
+            response = client.read_response()
+            equal((response.status, response.reason), (502, "not_idempotent"))
+            equal([request.target for request in upstream.requests], ["/base/orders/7/cancel"])
+            line = reprise.requests(1)[0]
+            equal((line["route"], line["path"]), ("cancel", "/base/orders/7/cancel"))
+
+
 def test_gateway_listener_can_keep_the_clients_host_field():
     with Upstream() as upstream:
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url(""), "host": "client"}]

@@ -18,7 +18,9 @@ std::string location(const GatewayView& view, std::string_view value) {
   return location_through(view, value).value_or(std::string(stays));
 }
 
-std::string cookie(std::string_view value) { return cookie_through(value).value_or(std::string(stays)); }
+std::string cookie(std::string_view value, const GatewayView& view = over_tls) {
+  return cookie_through(view, value).value_or(std::string(stays));
+}
 
 TEST(GatewayLocation, location_with_the_upstream_origin_gets_the_gateway_origin) {
   EXPECT_EQ(location(over_tls, "https://api.example.com/v1/x?y=1#z"), "http://127.0.0.1:3180/v1/x?y=1#z");
@@ -37,14 +39,21 @@ TEST(GatewayLocation, location_with_another_origin_or_a_relative_reference_is_un
   }
 }
 
-TEST(GatewayLocation, path_prefix_of_the_upstream_is_removed_from_location_and_other_paths_are_unchanged) {
+TEST(GatewayLocation, path_prefix_of_the_upstream_is_removed_from_location_and_other_urls_are_unchanged) {
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base/x"), "http://localhost:3180/x");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base"), "http://localhost:3180/");
   EXPECT_EQ(location(below_base, "http://api.example.com:8080/base?q"), "http://localhost:3180/?q");
   EXPECT_EQ(location(below_base, "/base/x#y"), "/x#y");
   for (const std::string_view value :
-       {"http://api.example.com:8080/other", "http://api.example.com:8080/based/x", "/other", "/based", "x"})
+       {"http://api.example.com:8080/other", "http://api.example.com:8080/based/x", "x", "?q"})
     EXPECT_EQ(location(below_base, value), stays) << value;
+}
+
+TEST(GatewayLocation, path_outside_of_the_path_prefix_gets_the_upstream_origin) {
+  EXPECT_EQ(location(below_base, "/other?q#y"), "http://api.example.com:8080/other?q#y");
+  EXPECT_EQ(location(below_base, "/based"), "http://api.example.com:8080/based");
+  EXPECT_EQ(location(below_base, "/"), "http://api.example.com:8080/");
+  EXPECT_EQ(location({"::1", 443, true, "/base", "localhost:3180"}, "/login"), "https://[::1]/login");
 }
 
 TEST(GatewayLocation, location_with_gateway_authority_and_upstream_scheme_is_rewritten) {
@@ -61,6 +70,20 @@ TEST(GatewayCookie, cookie_loses_domain_and_secure_and_is_otherwise_unchanged) {
   EXPECT_EQ(cookie("Secure=1; Path=/"), stays);
   EXPECT_EQ(cookie("id=7;; Path=/;"), stays);
   EXPECT_EQ(cookie(""), stays);
+}
+
+TEST(GatewayCookie, cookie_path_selects_the_same_requests_through_the_gateway) {
+  EXPECT_EQ(cookie("id=7; Path=/base/x; HttpOnly", below_base), "id=7; Path=/x; HttpOnly");
+  EXPECT_EQ(cookie("id=7;path = /base/", below_base), "id=7; Path=/");
+  EXPECT_EQ(cookie("id=7; Path=/base; Secure", below_base), "id=7; Path=/");
+  GatewayView deep = below_base;
+  deep.path_prefix = "/base/v1";
+  EXPECT_EQ(cookie("id=7; Path=/base", deep), "id=7; Path=/");
+  EXPECT_EQ(cookie("id=7; Path=/base/", deep), "id=7; Path=/");
+  for (const std::string_view value : {"id=7; Path=/", "id=7; Path=/other", "id=7; Path=/based",
+                                       "id=7; Path=base", "id=7; Path", "id=7; Path=/bas"})
+    EXPECT_EQ(cookie(value, below_base), stays) << value;
+  EXPECT_EQ(cookie("id=7; Path=/base/x"), stays);
 }
 
 TEST(GatewayCookie, cookie_that_requires_secure_is_unchanged) {

@@ -55,7 +55,8 @@ struct Arguments {
 struct Asked {
   std::string text;  ///< text of the request head; `head` has views into this text
   http::RequestHead head;
-  std::string outgoing;  ///< head that would be sent upstream; empty for a tunnel
+  std::string outgoing;       ///< head that would be sent upstream; empty for a tunnel
+  std::string prefixed_path;  ///< what `view.path` refers to if the gateway's upstream has a path of its own
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
@@ -174,19 +175,22 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   const auto* rejected = std::get_if<http::Rejected>(&intake);
   if (rejected != nullptr) throw BadUse(refusal(rejected->cause));
   go_to(*target, asked.view);
-  http::write_request_head(asked.head, std::get<http::Forward>(intake), {}, "reprise",
-                           http::asks_upgrade(asked.head, http::ToH2c::dropped), asked.outgoing);
   asked.https = target->https;
+  std::string_view prefix;
   if (asked.https) {
     asked.https_words = words_of_https(settings, asked.view.host);
   } else if (const config::Listener* gateway = gateway_at(settings, asked.view)) {
     asked.view.host = gateway->upstream.host;
     asked.view.port = gateway->upstream.port;
     asked.https = gateway->upstream.https;
+    prefix = gateway->upstream.path_prefix;
+    asked.view.path = http::upstream_path(*target, prefix, asked.prefixed_path);
     asked.notes.push_back(given.url.substr(0, given.url.find('/', 7)) +
                           " is a gateway listener: the upstream is " + gateway->upstream.host + ":" +
-                          std::to_string(gateway->upstream.port) + ".");
+                          std::to_string(gateway->upstream.port) + gateway->upstream.path_prefix + ".");
   }
+  http::write_request_head(asked.head, std::get<http::Forward>(intake), prefix, "reprise",
+                           http::asks_upgrade(asked.head, http::ToH2c::dropped), asked.outgoing);
 }
 
 tools::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,

@@ -12,6 +12,7 @@ void Incoming::clear() {
   head.reset();
   net::empty_out(head.fields);
   view = {};
+  prefixed_path.clear();
   started = {};
 }
 

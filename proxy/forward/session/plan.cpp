@@ -113,7 +113,7 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
   Outgoing& out = request.out;
   const RequestListener* const mode = client.role->mode().requests();
   in.kind = inside != nullptr ? inside->kind : mode->kind();
-  in.view.path = forward.target.path.empty() ? "/" : forward.target.path;
+  in.view.path = upstream_path(forward.target, client.role->settings.upstream.path_prefix, in.prefixed_path);
   in.view.query = forward.target.query;
   choose_route(request, in.head.method, forward.host, forward.port);
   const std::string_view dialled = inside != nullptr ? std::string_view(inside->dialled) : forward.host;

@@ -193,6 +193,13 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
 
 }  // namespace
 
+std::string_view upstream_path(const Target& target, std::string_view path_prefix, std::string& prefixed) {
+  const std::string_view path = target.path.empty() ? "/" : target.path;
+  if (path_prefix.empty() || path == "*") return path;
+  prefixed.assign(path_prefix).append(path);
+  return prefixed;
+}
+
 void write_request_head(const RequestHead& head, const Forward& forward, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out) {
   const NamedByConnection named(head.fields);

@@ -29,6 +29,10 @@ namespace reprise::http {
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
 
+/// Returns the path of that head's target, without its query: `/` for an empty path. Returns a view into
+/// `target`, or into `prefixed`, which gets the path if `path_prefix` is not empty.
+std::string_view upstream_path(const Target& target, std::string_view path_prefix, std::string& prefixed);
+
 /// Returns the version in which the request was received, as Via names it: `1.0`, `1.1` or `2.0`.
 std::string_view version_of(const RequestHead&);
 

@@ -44,14 +44,26 @@ std::string with_slash(std::string_view path) {
 }
 
 // Rewrites a path. Any other relative reference needs no change, because the client resolves it against the
-// gateway's URL.
+// gateway's URL. Only a `..` that leaves the prefix would lead elsewhere; it is rare, and stays.
 std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
                                         std::string_view fragment) {
   assert(path.starts_with('/'));
   if (view.path_prefix.empty()) return std::nullopt;
-  const auto below = below_prefix(path, view.path_prefix);
-  if (!below) return std::nullopt;
-  return with_slash(*below).append(fragment);
+  if (const auto below = below_prefix(path, view.path_prefix)) return with_slash(*below).append(fragment);
+  std::string outside(view.https ? "https://" : "http://");
+  outside += authority_text(view.host, view.port, view.https ? https_port : http_port);
+  return outside.append(path).append(fragment);
+}
+
+/// Returns the `Path` by which a client of the gateway sends the cookie with the same requests (RFC 6265
+/// 5.1.4). Returns nothing if the value needs no change, or if no such request goes through the gateway.
+std::optional<std::string> cookie_path_through(const GatewayView& view, std::string_view path) {
+  if (view.path_prefix.empty() || !path.starts_with('/')) return std::nullopt;
+  if (const auto below = below_prefix(path, view.path_prefix)) return with_slash(*below);
+  std::string_view parent = path;
+  if (parent.ends_with('/')) parent.remove_suffix(1);
+  const bool covers_all = !parent.empty() && below_prefix(view.path_prefix, parent);
+  return covers_all ? std::optional<std::string>("/") : std::nullopt;
 }
 
 bool is_own(const GatewayView& view, const Target& target) {
@@ -100,13 +112,21 @@ std::optional<std::string> location_through(const GatewayView& view, std::string
   return through;
 }
 
-std::optional<std::string> cookie_through(std::string_view set_cookie) {
+std::optional<std::string> cookie_through(const GatewayView& view, std::string_view set_cookie) {
   if (demands_secure(set_cookie)) return std::nullopt;
   std::string_view rest = set_cookie;
   std::string kept(next_part(rest));
   while (!rest.empty()) {
     const std::string_view part = next_part(rest);
-    if (!is_removable(attribute_of(part).name)) kept.append(";").append(part);
+    const Attribute attribute = attribute_of(part);
+    if (is_removable(attribute.name)) continue;
+    const auto path =
+        ascii::same(attribute.name, "path") ? cookie_path_through(view, attribute.value) : std::nullopt;
+    if (path) {
+      kept.append("; Path=").append(*path);
+    } else {
+      kept.append(";").append(part);
+    }
   }
   if (set_cookie.ends_with(';')) kept += ';';
   if (kept == set_cookie) return std::nullopt;
@@ -115,7 +135,7 @@ std::optional<std::string> cookie_through(std::string_view set_cookie) {
 
 std::optional<std::string> value_through(const GatewayView& view, int status, const FieldLine& field) {
   if (field.id != FieldId::other) return std::nullopt;
-  if (ascii::same(field.name, "set-cookie")) return cookie_through(field.value);
+  if (ascii::same(field.name, "set-cookie")) return cookie_through(view, field.value);
   if (status / 100 == 3 && ascii::same(field.name, "location")) return location_through(view, field.value);
   return std::nullopt;
 }

@@ -20,15 +20,17 @@ struct GatewayView {
   std::string_view authority{};    ///< authority of the gateway, as its client names it: `127.0.0.1:3180`
 };
 
-/// Returns the Location that leads to the same resource through the gateway (always http). Returns nothing if
-/// the value needs no change: it names another origin or a path outside of `path_prefix`, it is a relative
+/// Returns the Location that leads to the same resource through the gateway (always http). The gateway cannot
+/// reach a path outside of `path_prefix`: without an origin, such a path gets the upstream's own. Returns
+/// nothing if the value needs no change: it names another origin or such a path there, it is a relative
 /// reference that already fits, or it is not a URL.
 std::optional<std::string> location_through(const GatewayView&, std::string_view location);
 
 /// Returns the Set-Cookie value without `Domain` and `Secure`, so that the cookie belongs to the gateway's
-/// host. Returns nothing if the value has neither attribute. Also returns nothing if the name begins with
-/// `__Host-` or `__Secure-`, or for `SameSite=None`, because clients require Secure for these.
-std::optional<std::string> cookie_through(std::string_view set_cookie);
+/// host, and with the `Path` that selects the same requests through the gateway. Returns nothing if no
+/// attribute changes. Also returns nothing if the name begins with `__Host-` or `__Secure-`, or for
+/// `SameSite=None`, because clients require Secure for these.
+std::optional<std::string> cookie_through(const GatewayView&, std::string_view set_cookie);
 
 /// Returns the new value of a response field if `redirects: rewrite` changes it: Location of a 3xx, or
 /// Set-Cookie. Otherwise returns nothing.
