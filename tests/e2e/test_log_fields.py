@@ -8,7 +8,7 @@ from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from http2_client import Http2Client
 from http2_frames import CANCEL, MAX_CONCURRENT_STREAMS
 from http2_upstream import Gate, Http2Upstream
-from server import Server
+from server import Server, black_hole
 from test_commands import command
 from test_rows_never_worse import LOST
 from test_tunnels import open_tunnel
@@ -119,3 +119,24 @@ def test_log_lines_and_the_field_table_have_the_same_fields():
         equal(missing, set(), "no line has these fields")
         equal(above - {name for _, name in seen}, set(), "no line has these fields")
         equal({name for _, name in seen} - {row[form] for row in table}, set(), "the table does not name these fields")
+
+
+def stopped_attempt(port, reached):
+    """Sends a request to that port, and resets the client's connection once `reached(reprise, descriptors before)` is true. Returns the
+    attempt in the log."""
+    with Reprise() as reprise:
+        before = reprise.descriptors()
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", f"http://{LOOPBACK}:{port}/", f"{LOOPBACK}:{port}"))
+            eventually(lambda: reached(reprise, before), "the attempt is where it shall end")
+            client.reset()
+        return reprise.requests(1)[0]["attempts"][0]
+
+
+def test_N1_attempt_of_a_client_that_left_is_logged_with_its_stage_and_address():
+    def dials(reprise, before):
+        return reprise.descriptors() == before + 2  # the client's connection and the dial
+    with Upstream(otherwise=[first_hangs]) as upstream, black_hole() as dark:
+        for port, stage, reached in ((dark, "connect", dials), (upstream.port, "await_head", lambda *_: upstream.requests)):
+            attempt = stopped_attempt(port, reached)
+            equal((attempt["stage"], attempt["error"], attempt["upstream"]), (stage, "cancelled", f"{LOOPBACK}:{port}"))

@@ -190,6 +190,19 @@ TEST_F(ExchangeTest, started_retry_is_not_refunded_when_the_client_leaves) {
   EXPECT_EQ(budget.left(epoch + 1s), 0);
 }
 
+TEST_F(ExchangeTest, stopped_attempt_is_entered_with_its_stage_and_address) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  std::ignore = exchange.begin(epoch, dice);
+  StoppedAttempt stopped{{}, Stage::connect};
+  stopped.report.address.port = 8080;
+  std::ignore = exchange.client_reset(epoch + 1s, &stopped);
+  const LedgerEntry& entry = exchange.ledger().back();
+  EXPECT_EQ(std::get<Failed>(entry.outcome).stage, Stage::connect);
+  EXPECT_EQ(std::get<Failed>(entry.outcome).cause, Cause::cancelled);
+  EXPECT_EQ(entry.address.port, 8080);
+  EXPECT_EQ(entry.attempt.sent, Sent::nothing);
+}
+
 TEST_F(ExchangeTest, first_attempt_counts_in_the_budget_once_it_was_sent) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);

@@ -242,6 +242,18 @@ TEST_F(HedgeTest, client_reset_cancels_both_attempts) {
   EXPECT_TRUE(one.over());
 }
 
+TEST_F(HedgeTest, stopped_attempt_that_has_reported_is_entered_with_its_stage) {
+  for (const unsigned reported : {1U, 2U}) {
+    Exchange one = exchange();
+    race(one);
+    const StoppedAttempt stopped{of(reported), Stage::send};
+    std::ignore = one.client_reset(epoch + 250ms, &stopped);
+    ASSERT_EQ(one.ledger().size(), 2U);
+    EXPECT_EQ(std::get<Failed>(one.ledger()[reported - 1].outcome).stage, Stage::send);
+    EXPECT_EQ(std::get<Failed>(one.ledger()[2 - reported].outcome).stage, Stage::await_head);
+  }
+}
+
 TEST_F(HedgeTest, client_reset_cancels_the_attempt_still_running) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();

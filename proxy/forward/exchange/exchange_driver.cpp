@@ -134,7 +134,10 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
   client_state_ = result.client;
   const Instant now = net::Tick::now();
   if (result.client != ClientState::present || client_.watch.client_reset()) {
-    actions_ = machine_.client_reset(now);
+    const auto* failed = std::get_if<policy::Failed>(&result.outcome);
+    const policy::StoppedAttempt stopped{result.report,
+                                         failed != nullptr ? failed->stage : policy::Stage::await_head};
+    actions_ = machine_.client_reset(now, &stopped);
     return;
   }
   if (client_.watch.has_news()) note(report_departures());

@@ -24,4 +24,10 @@ struct AttemptReport {
   Duration queued{};   ///< how long the attempt waited for an HTTP/2 stream
 };
 
+/// What is known of an attempt that was stopped because the client reset the connection.
+struct StoppedAttempt {
+  AttemptReport report;
+  Stage stage = Stage::await_head;  ///< where the attempt was
+};
+
 }  // namespace reprise::policy

@@ -8,15 +8,14 @@
 namespace reprise::policy {
 namespace {
 
-constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
-
-// Returns the report on a cancelled attempt. The report says that bytes may have been sent, because the
-// cancelled attempt has not reported its result.
-AttemptReport report_of_cancelled() {
-  AttemptReport report;
-  report.sent = Sent::maybe;
-  return report;
+// Returns a cancelled attempt that has not reported: bytes may have been sent.
+StoppedAttempt unreported() {
+  StoppedAttempt attempt;
+  attempt.report.sent = Sent::maybe;
+  return attempt;
 }
+
+Failed outcome_of(const StoppedAttempt& attempt) { return {attempt.stage, Cause::cancelled}; }
 
 }  // namespace
 
@@ -227,7 +226,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
     return {};
   }
   // This outcome of attempt 1 is provisional: it is overwritten when attempt 1 ends.
-  enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
+  enter(report, outcome_of(unreported()), {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
   host_.count_first(now);
   race_.start(started_);
@@ -278,18 +277,23 @@ std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const O
 // Records a step of the hedge race as one or more entries of the ledger. Only the last entry gets the
 // verdict.
 void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& report, const Outcome& outcome,
-                          const Verdict& verdict, Instant now) {
+                          const Verdict& verdict, Instant now, const StoppedAttempt* stopped) {
   using Entry = HedgeRace::Entry;
+  const auto cancelled = [stopped](unsigned number) {
+    return stopped != nullptr && stopped->report.number == number ? *stopped : unreported();
+  };
   ledger_.hedge = step.copy;
   if (step.first == Entry::outcome) ledger_.correct(HedgeRace::first, report, outcome, now);
   if (step.first == Entry::cancelled) {
     host_.discard(race_.first_started());
-    ledger_.correct(HedgeRace::first, report_of_cancelled(), cancelled, now);
+    const StoppedAttempt first = cancelled(HedgeRace::first);
+    ledger_.correct(HedgeRace::first, first.report, outcome_of(first), now);
   }
   if (step.second == Entry::outcome) enter(report, outcome, verdict, now);
   if (step.second == Entry::cancelled) {
     host_.discard(admitted_);
-    enter(report_of_cancelled(), cancelled, verdict, now);
+    const StoppedAttempt second = cancelled(HedgeRace::second);
+    enter(second.report, outcome_of(second), verdict, now);
   }
   if (step.second == Entry::verdict) ledger_.back().verdict = verdict;
 }
@@ -459,7 +463,7 @@ Actions Exchange::shutdown(Instant now) {
   return state_ == State::waiting ? stop_waiting(Reason::shutting_down, now) : Actions{};
 }
 
-Actions Exchange::client_reset(Instant now) {
+Actions Exchange::client_reset(Instant now, const StoppedAttempt* stopped) {
   const State before = state_;
   state_ = State::over;
   if (before == State::over) return {};
@@ -469,22 +473,23 @@ Actions Exchange::client_reset(Instant now) {
     return Action(Leave{});
   }
   if (before == State::idle) return Action(Leave{});
-  if (before == State::attempting || before == State::resuming) return abandon_attempts(now);
+  if (before == State::attempting || before == State::resuming) return abandon_attempts(now, stopped);
   return {Cancel{body_->attempt()}, Leave{}};
 }
 
-Actions Exchange::abandon_attempts(Instant now) {
+Actions Exchange::abandon_attempts(Instant now, const StoppedAttempt* stopped) {
   using Entry = HedgeRace::Entry;
   const Verdict gone{false, {}, Reason::client_gone};
   if (number_ == 1) host_.count_first(now);
   if (!race_.is_on()) {
     race_.drop();
     host_.discard(admitted_);
-    enter(report_of_cancelled(), cancelled, gone, now);
+    const StoppedAttempt attempt = stopped != nullptr ? *stopped : unreported();
+    enter(attempt.report, outcome_of(attempt), gone, now);
     return {Cancel{number_}, Leave{}};
   }
   const HedgeRace::Step step = race_.abandon();
-  enter_step(step, report_of_cancelled(), cancelled, gone, now);
+  enter_step(step, unreported().report, outcome_of(unreported()), gone, now, stopped);
   if (step.first == Entry::cancelled && step.second == Entry::cancelled)
     return {Cancel{HedgeRace::first}, Cancel{HedgeRace::second}, Leave{}};
   return {Cancel{step.first == Entry::cancelled ? HedgeRace::first : HedgeRace::second}, Leave{}};
