@@ -136,6 +136,8 @@ TEST(StoryReport, report_names_the_request_by_its_url) {
   EXPECT_EQ(asked(false, 443), "request     GET http://api.internal:443/x");
   EXPECT_EQ(asked(true, 443), "request     GET https://api.internal/x");
   EXPECT_EQ(asked(true, 80), "request     GET https://api.internal:80/x");
+  story.host = "::1";
+  EXPECT_EQ(asked(false, 8080), "request     GET http://[::1]:8080/x");
 }
 
 TEST(StoryReport, report_identifies_the_client_by_address_trace_or_request_id) {

@@ -181,6 +181,8 @@ TEST_F(LogLines, logged_url_has_the_scheme_used_to_reach_the_upstream) {
   EXPECT_EQ(url(443, false), "http://a.test:443/x");
   EXPECT_EQ(url(443, true), "https://a.test/x");
   EXPECT_EQ(url(80, true), "https://a.test:80/x");
+  record.host = "::1";
+  EXPECT_EQ(url(8080, false), "http://[::1]:8080/x");
 }
 
 TEST_F(LogLines, exhausted_record_names_the_request_and_its_last_error_and_the_limit) {

@@ -89,9 +89,8 @@ std::string_view scheme_of(const HistoryEntry& story) { return story.over_tls ? 
 // must not be reported.
 std::string url_of(const HistoryEntry& story) {
   if (story.tunnel || !story.path.starts_with('/')) return {};
-  const bool literal = story.host.find(':') != std::string::npos && !story.host.starts_with('[');
   std::string url(scheme_of(story));
-  url.append("://").append(literal ? "[" + story.host + "]" : story.host);
+  url.append("://").append(host_text(story.host));
   if (story.port != (story.over_tls ? 443 : 80)) url.append(":").append(std::to_string(story.port));
   return url.append(story.path);
 }
