@@ -67,17 +67,11 @@ bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePo
   return responded ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
-// Returns true if `retry.on` lists the outcome. A response_timeout counts as `timeout` if the request can be
-// repeated; otherwise no word of `retry.on` covers it.
-bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
-               const RoutePolicy& policy) {
-  const RetryOn& on = policy.retry.on;
+bool is_listed(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
   // A call that the route keeps off HTTP/2 was not even tried (row M24).
   if (failed != nullptr && failed->cause == Cause::not_http2 && policy.http2 == UseHttp2::never) return false;
-  const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
-  const bool again = facts.idempotent == Idempotency::yes && attempt.replayable;
-  return (!guarded || again) && on.lists(outcome);
+  return policy.retry.on.lists(outcome);
 }
 
 // Returns the hints of the outcome. If attempt 1 and its hedged copy both got a response, the longer of their
@@ -127,7 +121,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (is_success(outcome, policy.retry.on)) return Reason::success;
   if (is_denied(outcome)) return Reason::address_denied;
   if (is_body_lost(outcome)) return Reason::not_replayable;
-  const bool listed = is_listed(facts, attempt, outcome, policy) || is_refused(facts, outcome, policy);
+  const bool listed = is_listed(outcome, policy) || is_refused(facts, outcome, policy);
   if (!listed) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;

@@ -68,14 +68,10 @@ std::string for_not_idempotent(const Explanation& explanation, const Idempotency
          "[{header: Idempotency-Key}]}` and send that header.";
 }
 
-std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
+std::string for_not_listed(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  if (failed != nullptr && failed->cause == Cause::response_timeout) {
-    if (retry.on.timeout)
-      return "`attempt_timeout` ends only an attempt that may be repeated, and only such an attempt is "
-             "retried after a timeout.";
+  if (failed != nullptr && failed->cause == Cause::response_timeout)
     return "List `timeout` under `retry.on` of the route, and give the route an `attempt_timeout`.";
-  }
   if (failed != nullptr && failed->cause == Cause::address_is_self)
     return "Send the request to the upstream itself: its target is a listener of this proxy.";
   const std::string word = retry_word(outcome);
@@ -177,7 +173,7 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
     case Reason::success:
       if (explanation.late_status) return std::string(for_started_call);
       return "Nothing is wrong. To retry such a response, list its status under `retry.on`.";
-    case Reason::not_retryable: return for_not_listed(explanation.outcome, policy.retry);
+    case Reason::not_retryable: return for_not_listed(explanation.outcome);
     case Reason::not_idempotent:
       return for_refusal(explanation.outcome) + for_not_idempotent(explanation, policy.idempotent);
     case Reason::not_replayable: return for_not_replayable(explanation, policy);
