@@ -63,6 +63,15 @@ def test_L1_lookup_failures_are_not_cached_between_requests():
 
 
 @isolated
+def test_L1_name_that_does_not_exist_is_named_as_the_reason_not_max_attempts():
+    with NameServer({}, USUAL) as names, Reprise() as reprise:
+        response = ask(reprise, "GET", "http://missing.test/")
+        equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
+        equal(names.asked["missing.test"], 3)
+        assert b"attempts_spent (the name does not exist, and is looked up at most three times)" in response.body, response.body
+
+
+@isolated
 def test_L2_changed_address_is_found_within_one_request():
     with contextlib.ExitStack() as stack:
         held, port = closed_port()  # 127.0.0.1 refuses connections to this port

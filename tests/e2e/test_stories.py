@@ -1,12 +1,13 @@
 """Tests the request history: reports of a running proxy about finished requests, which are found by request
 id."""
+import contextlib
 import json
 import re
 import subprocess
 import urllib.request
 from pathlib import Path
 
-from client import ask
+from client import Client, Cut, ask, head_of
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, merge, options
 from upstream import Say, Upstream
 
@@ -168,3 +169,17 @@ def test_explain_escapes_terminal_control_characters_in_admin_responses():
             done = subprocess.run([options.binary, "explain", "--request-id", "a", "--admin", f"{LOOPBACK}:{upstream.port}"], capture_output=True,
                                   text=True, timeout=PATIENCE, check=False)
             equal(done.stdout if status == 200 else done.stderr, seen if status == 200 else f"reprise explain: {seen}")
+
+
+def test_advice_on_a_resumed_download_names_the_limit_of_resumes():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nETag: \"v1\"\r\nConnection: close\r\n\r\n"
+    broken = Say(raw=head + bytes(300), close=True)
+    with Upstream({"/x": [broken, 503]}) as upstream, telling(defaults={"resume": {"max_attempts": 1}}) as reprise:
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/x"), f"{LOOPBACK}:{upstream.port}"))
+            response = client.read_final_head()
+            with contextlib.suppress(Cut):
+                client.read_body(response)
+        story = kept(reprise, id_of(response))
+        equal((story["reason"], story["meaning"]), ("attempts_spent", "resume.max_attempts is reached"))
+        equal(story["advice"], "Raise `resume.max_attempts` of the route.")

@@ -255,6 +255,16 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
 }
 
+TEST(Advice, advice_on_spent_attempts_names_the_limit_that_was_reached) {
+  const RouteTable routes = only({});
+  Explanation told = explain(routes, ask("GET", Responded{503, {}}));
+  EXPECT_EQ(advice(Reason::attempts_spent, told, {}), "Raise `retry.max_attempts` of the route.");
+  told.limit = AttemptLimit::resumes;
+  EXPECT_EQ(advice(Reason::attempts_spent, told, {}), "Raise `resume.max_attempts` of the route.");
+  told.limit = AttemptLimit::look_ups;
+  EXPECT_TRUE(says(advice(Reason::attempts_spent, told, {}), "Correct the name"));
+}
+
 TEST(Advice, advice_on_a_429_names_the_statuses_with_which_the_upstream_did_nothing) {
   RoutePolicy policy;
   policy.retry.on.statuses.set(429);

@@ -188,6 +188,32 @@ TEST(StoryAdvice, advice_refers_to_the_reason_that_ended_the_request) {
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
 }
 
+HistoryEntry spent_after(const policy::Outcome& outcome) {
+  ScriptedRequest request("spent", "GET", "/x");
+  request.attempt(outcome, 1, retry_in(milliseconds(1), Reason::retryable_failure));
+  request.attempt(outcome, 1, retry_in(milliseconds(1), Reason::retryable_failure));
+  request.attempt(outcome, 1, stop(Reason::attempts_spent)).ends(Ending::complete, 502);
+  return told(request);
+}
+
+TEST(StoryAdvice, advice_on_a_name_that_does_not_exist_is_to_correct_it) {
+  policy::Failed no_name{policy::Stage::resolve, policy::Cause::dns_error};
+  EXPECT_TRUE(has(advice_for(spent_after(no_name), {}), "`retry.max_attempts`"));
+  no_name.never_existed = true;
+  const HistoryEntry story = spent_after(no_name);
+  EXPECT_TRUE(has(advice_for(story, {}), "Correct the name"));
+  EXPECT_TRUE(has(to_text(story, ""), "attempts_spent: the name does not exist, and is looked up at most"));
+}
+
+TEST(StoryAdvice, advice_on_a_download_that_ran_out_of_resumes_names_their_limit) {
+  ScriptedRequest request("resumed", "GET", "/x");
+  request.attempt(status(200), 1, retry_in(milliseconds(1), Reason::resumed));
+  request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1, stop(Reason::attempts_spent));
+  const HistoryEntry story = told(request.ends(Ending::cut, 200));
+  EXPECT_EQ(advice_for(story, {}), "Raise `resume.max_attempts` of the route.");
+  EXPECT_TRUE(has(to_text(story, ""), "attempts_spent: resume.max_attempts is reached"));
+}
+
 // If a second execution does no harm, or if nothing was sent, listing the failure in retry.on is enough to
 // allow the retry.
 TEST(StoryAdvice, advice_mentions_a_second_obstacle_only_if_it_would_still_prevent_the_retry) {

@@ -8,6 +8,7 @@
 
 #include "proxy/http/http1/max_forwards_response.hpp"
 #include "proxy/http/http1/phrase.hpp"
+#include "proxy/policy/decision/attempt_limit.hpp"
 #include "tests/http/reading.hpp"
 #include "tests/support/ledger_of.hpp"
 
@@ -93,7 +94,8 @@ TEST(Reply, error_body_names_attempt_stage_cause_and_stop_reason) {
   EXPECT_EQ(reply.body,
             "reprise: attempt 4 of 4 failed while connecting to the upstream: connection refused\nnot "
             "retried: attempts_spent (" +
-                string(policy::meaning(policy::Reason::attempts_spent)) + ")\n");
+                string(policy::meaning(policy::Reason::attempts_spent, policy::AttemptLimit::attempts)) +
+                ")\n");
   EXPECT_EQ(reply.reason, "attempts_spent");
 }
 

@@ -6,6 +6,7 @@
 
 #include "proxy/http/http1/phrase.hpp"
 #include "proxy/http/message/ascii.hpp"
+#include "proxy/policy/decision/attempt_limit.hpp"
 
 namespace reprise::http {
 namespace {
@@ -183,7 +184,7 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
     describe_last_attempt(ledger, gateway_timeout, pseudonym, reply);
   }
   if (gateway_timeout) reply.status = 504;
-  ascii::append(reply.body, "not retried: ", reply.reason, " (", policy::meaning(ledger.reason), ")\n");
+  ascii::append(reply.body, "not retried: ", reply.reason, " (", policy::meaning_of_end(ledger), ")\n");
   return reply;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/policy/decision/attempt_limit.hpp"
 #include "proxy/policy/decision/gates.hpp"
 
 namespace reprise::policy {
@@ -91,9 +92,7 @@ Duration with_aws_hint(Duration backoff, const Hints& hints) {
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
 
-// A name that has never existed is probably misspelled, so it is looked up at most two more times, with waits
-// of at most one second.
-constexpr unsigned most_look_ups = 3;
+// A name that has never existed is probably misspelled, so its lookup is repeated after a short wait.
 constexpr Duration most_wait_for_name = std::chrono::seconds(1);
 
 bool is_no_name(const Outcome& outcome) {

@@ -28,7 +28,7 @@ namespace reprise::policy {
   REASON(resumed, again, never, "the download broke and reprise requested the rest of it") \
   REASON(not_idempotent, ends, never, "the upstream may have received the request, and no rule of the route calls it idempotent") \
   REASON(not_replayable, ends, never, "the request body is no longer held (a limit was reached), or the request belongs to an authenticated connection (NTLM, Negotiate)") \
-  REASON(attempts_spent, limit, never, "the route's max_attempts is reached") \
+  REASON(attempts_spent, limit, never, "a maximum number of attempts is reached: retry.max_attempts, resume.max_attempts, or three lookups of a name that does not exist") \
   REASON(deadline_too_near, limit, too_late, "the route's deadline is exceeded, or would be before the next attempt") \
   REASON(budget_spent, limit, never, "the retry budget of this upstream is used up") \
   REASON(upstream_said_later, limit, never, "the upstream asked for a longer wait than retry_after.maximum or the deadline allows") \

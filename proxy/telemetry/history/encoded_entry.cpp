@@ -46,7 +46,7 @@ struct StoredAttempt {
   policy::Cause cause;
   policy::Reason reason;
   std::optional<policy::GrpcStatus> grpc;
-  bool retry, reused, may_have_sent, said_no, from_reprise, body_listed, http2, unprocessed;
+  bool retry, reused, may_have_sent, said_no, from_reprise, body_listed, http2, unprocessed, never_existed;
 };
 
 static_assert(std::is_trivially_copyable_v<StoredRequest> && std::is_trivially_copyable_v<StoredAttempt>);
@@ -86,6 +86,7 @@ StoredAttempt stored(const policy::LedgerEntry& entry, policy::Instant begun) {
     to.cause = failed.cause;
     to.reset_code = policy::reset_code(failed);
     to.unprocessed = failed.unprocessed;
+    to.never_existed = failed.never_existed;
   }
   return to;
 }
@@ -109,6 +110,7 @@ HistoryAttempt decoded(const StoredAttempt& from) {
     policy::Failed failed{from.stage, from.cause};
     failed.why = from.reset_code;
     failed.unprocessed = from.unprocessed;
+    failed.never_existed = from.never_existed;
     to.outcome = failed;
     return to;
   }

@@ -110,7 +110,7 @@ json::object story_json(const HistoryEntry& story, std::string_view advice) {
   json::object out;
   add_request(out, story);
   add_ending(out, story);
-  out["meaning"] = policy::meaning(story.reason);
+  out["meaning"] = meaning_of(story);
   add_text(out, "advice", advice);
   json::array attempts;
   for (const HistoryAttempt& attempt : story.attempts) attempts.push_back(attempt_json(attempt));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/policy/decision/attempt_limit.hpp"
 #include "proxy/policy/decision/upstream_address.hpp"
 #include "proxy/telemetry/log/exchange_record.hpp"
 
@@ -41,6 +42,12 @@ struct HistoryEntry : ExchangeNumbers, ExchangeTexts<std::string>, policy::Concl
   std::uint64_t attempts_left_out = 0;      ///< number of middle attempts that are not in `attempts`
   std::size_t attempts_before_the_gap = 0;  ///< index in `attempts` at which the middle attempts are missing
 };
+
+/// Returns the limit of attempts that ended the request, if its reason is `attempts_spent`.
+policy::AttemptLimit limit_of(const HistoryEntry&);
+
+/// Returns why the request ended, as one sentence for people.
+std::string_view meaning_of(const HistoryEntry&);
 
 /// Returns true if the request is worth reporting: it was retried, refused a retry, cut, failed or denied.
 bool is_notable(const ExchangeRecord&);

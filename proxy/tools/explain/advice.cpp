@@ -139,6 +139,16 @@ std::string for_not_replayable(const Explanation& explanation, const RoutePolicy
                                                 : ", or `replay.disk` if the route retries such requests.");
 }
 
+std::string_view for_spent(AttemptLimit limit) {
+  switch (limit) {
+    case AttemptLimit::look_ups:
+      return "Correct the name of the upstream, or add it to DNS: no key raises this limit.";
+    case AttemptLimit::resumes: return "Raise `resume.max_attempts` of the route.";
+    case AttemptLimit::attempts: break;
+  }
+  return "Raise `retry.max_attempts` of the route.";
+}
+
 std::string for_nested(const Explanation& explanation, const RoutePolicy& policy) {
   const auto* responded = std::get_if<Responded>(&explanation.outcome);
   if (refuses_nested_client(explanation.facts, policy) || responded == nullptr ||
@@ -177,7 +187,7 @@ std::string advice_alone(Reason reason, const Explanation& explanation, const Ro
     case Reason::not_idempotent:
       return for_refusal(explanation.outcome) + for_not_idempotent(explanation, policy.idempotent);
     case Reason::not_replayable: return for_not_replayable(explanation, policy);
-    case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
+    case Reason::attempts_spent: return std::string(for_spent(explanation.limit));
     case Reason::deadline_too_near: return for_deadline(explanation, policy.retry);
     case Reason::budget_spent: return std::string(for_budget);
     case Reason::upstream_said_later: return for_later(explanation, policy.retry);

@@ -42,7 +42,8 @@ std::string judged(const ExplainReport& report) {
 std::string first_verdict(const ExplainReport& report) {
   const policy::Verdict& low = report.explanation.lowest.first_verdict;
   const policy::Verdict& high = report.explanation.highest.first_verdict;
-  std::string text = fmt::format("{}: {}", policy::word(low.reason), policy::meaning(low.reason));
+  std::string text =
+      fmt::format("{}: {}", policy::word(low.reason), policy::meaning(low.reason, report.explanation.limit));
   if (low.reason != high.reason) text += fmt::format("; or {}", policy::word(high.reason));
   if (low.reason == Reason::observe_only) text += fmt::format(" after {}", between(low.delay, high.delay));
   return text;
@@ -108,11 +109,11 @@ std::string pause_text(const ExplainReport& report, Duration asked) {
   return text;
 }
 
-std::string ending(const Course& course) {
+std::string ending(const Course& course, policy::AttemptLimit limit) {
   if (course.endless) return fmt::format("still retrying after attempt {}", course.last.number);
   const Reason reason = course.last_verdict.reason;
   return fmt::format("{} after attempt {}: {}", policy::word(reason), course.last.number,
-                     policy::meaning(reason));
+                     policy::meaning(reason, limit));
 }
 
 void list_resume(const ExplainReport& report, TextPage& page) {
@@ -131,8 +132,10 @@ void list_resume(const ExplainReport& report, TextPage& page) {
 }
 
 void list_endings(const Explanation& explanation, TextPage& page) {
-  const std::string low = (explanation.resumes ? "otherwise " : "") + ending(explanation.lowest);
-  const std::string high = (explanation.resumes ? "otherwise " : "") + ending(explanation.highest);
+  const std::string low =
+      (explanation.resumes ? "otherwise " : "") + ending(explanation.lowest, explanation.limit);
+  const std::string high =
+      (explanation.resumes ? "otherwise " : "") + ending(explanation.highest, explanation.limit);
   if (low == high) return page.line("ends", low);
   page.line("ends", "with the shortest waits: " + low);
   page.line("ends", "with the longest waits: " + high);

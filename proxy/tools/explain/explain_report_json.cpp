@@ -27,19 +27,19 @@ json::object judgement(const ExplainReport& report) {
           {"because", because == nullptr ? json::value() : json::value(policy::describe(*because))}};
 }
 
-json::object verdict(const policy::Verdict& verdict) {
+json::object verdict(const policy::Verdict& verdict, policy::AttemptLimit limit) {
   return {{"retry", verdict.retry},
           {"reason", policy::word(verdict.reason)},
-          {"meaning", policy::meaning(verdict.reason)},
+          {"meaning", policy::meaning(verdict.reason, limit)},
           {"delay_ms", in_milliseconds(verdict.delay)}};
 }
 
-json::object course(const Course& course) {
-  return {{"first", verdict(course.first_verdict)},
+json::object course(const Course& course, const Explanation& explanation) {
+  return {{"first", verdict(course.first_verdict, explanation.limit)},
           {"last_attempt", course.last.number},
           {"ended_ms", in_milliseconds(course.last_ended)},
           {"endless", course.endless},
-          {"last", verdict(course.last_verdict)}};
+          {"last", verdict(course.last_verdict, explanation.limit)}};
 }
 
 json::array waits(const Explanation& explanation) {
@@ -100,8 +100,8 @@ std::string to_json(const ExplainReport& report) {
   if (explanation.hedge) out["hedge"] = hedge(report);
   out["limits"] = limits(report);
   out["held_back"] = list_of(held_back(report));
-  out["courses"] = {{"shortest_waits", course(explanation.lowest)},
-                    {"longest_waits", course(explanation.highest)}};
+  out["courses"] = {{"shortest_waits", course(explanation.lowest, explanation)},
+                    {"longest_waits", course(explanation.highest, explanation)}};
   out["resumes"] = explanation.resumes;
   if (explanation.resumes) out["resume_validators"] = list_of(report.route_policy().resume.validators);
   out["client_gets"] = client_gets(report);

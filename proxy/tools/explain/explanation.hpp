@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/policy/decision/attempt_limit.hpp"
 #include "proxy/policy/decision/decide.hpp"
 #include "proxy/policy/decision/exchange.hpp"
 #include "proxy/policy/decision/resume.hpp"
@@ -108,6 +109,8 @@ struct Explanation {
   bool resumes = false;
   /// Why the download would not be resumed even if the response head allowed it.
   policy::Reason not_resumed = policy::Reason::response_started;
+  /// The limit that ended the request, if its reason is `attempts_spent`.
+  policy::AttemptLimit limit = policy::AttemptLimit::attempts;
   policy::WaitRange resume_wait;  ///< range of the wait before the first resume
   /// `hedged` if a hedge would be sent beside the first attempt, otherwise the reason why none would be sent.
   /// Absent if the route does not hedge requests of this kind.

@@ -126,6 +126,7 @@ std::string client_got(const HistoryEntry& story) {
 Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;
+  seen.limit = telemetry::limit_of(story);
   seen.not_resumed = story.reason;
   if (story.attempts.empty()) return seen;
   const HistoryAttempt& last = story.attempts.back();
@@ -156,7 +157,7 @@ std::string to_text(const HistoryEntry& story, std::string_view advice) {
       page.line("...", fmt::format("{} more", story.attempts_left_out));
     append_attempt(story.attempts[i], page);
   }
-  page.line("ends", fmt::format("{}: {}", policy::word(story.reason), policy::meaning(story.reason)));
+  page.line("ends", fmt::format("{}: {}", policy::word(story.reason), telemetry::meaning_of(story)));
   page.line("client got", client_got(story));
   if (!advice.empty()) page.line("to change", advice);
   return page.take();
