@@ -183,3 +183,11 @@ def test_advice_on_a_resumed_download_names_the_limit_of_resumes():
         story = kept(reprise, id_of(response))
         equal((story["reason"], story["meaning"]), ("attempts_spent", "resume.max_attempts is reached"))
         equal(story["advice"], "Raise `resume.max_attempts` of the route.")
+
+
+def test_D16_advice_on_a_no_store_upload_does_not_name_the_disk():
+    with Upstream({}, otherwise=[503]) as upstream, telling() as reprise:
+        response = ask(reprise, "PUT", upstream.url("/x"), bytes(300 << 10), fields=[("Cache-Control", "no-store")])
+        equal((response.status, response.reason), (503, "not_replayable"))
+        story = kept(reprise, id_of(response))
+        assert "a `no-store` request is not written to disk" in story["advice"], story["advice"]

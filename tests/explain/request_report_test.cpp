@@ -214,6 +214,17 @@ TEST(StoryAdvice, advice_on_a_download_that_ran_out_of_resumes_names_their_limit
   EXPECT_TRUE(has(to_text(story, ""), "attempts_spent: resume.max_attempts is reached"));
 }
 
+TEST(StoryAdvice, D16_advice_on_a_no_store_upload_does_not_name_the_disk) {
+  ScriptedRequest request("upload", "PUT", "/x");
+  request.attempt(status(503), 1, stop(Reason::not_replayable)).ends(Ending::complete, 503);
+  HistoryEntry story = told(request);
+  story.idempotent = true;
+  EXPECT_TRUE(has(advice_for(story, {}), "Raise `replay.disk`"));
+  story.no_store = true;
+  EXPECT_FALSE(has(advice_for(story, {}), "Raise `replay.disk`"));
+  EXPECT_TRUE(has(advice_for(story, {}), "a `no-store` request is not written to disk"));
+}
+
 // If a second execution does no harm, or if nothing was sent, listing the failure in retry.on is enough to
 // allow the retry.
 TEST(StoryAdvice, advice_mentions_a_second_obstacle_only_if_it_would_still_prevent_the_retry) {

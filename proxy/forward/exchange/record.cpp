@@ -49,6 +49,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.ending = served.ending;
   exchange.status = served.status;
   exchange.idempotent = route.facts.idempotent == policy::Idempotency::yes;
+  exchange.no_store = route.facts.no_store;
   exchange.own_response = served.own_response;
   exchange.request_bytes = request.out.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;

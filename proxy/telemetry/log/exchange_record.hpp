@@ -50,6 +50,8 @@ struct ExchangeNumbers {
   bool over_tls = false;      ///< the connection to the upstream uses TLS
   bool http2 = false;         ///< the client sent the request over HTTP/2
   bool is_call = false;       ///< the request is a gRPC call
+  /// The request body was too long for memory, and `Cache-Control: no-store` kept it off the disk.
+  bool no_store = false;
   /// The status that the client of a gRPC call got; absent for other requests, and if the response ended
   /// without one (row M107).
   std::optional<policy::GrpcStatus> grpc{};

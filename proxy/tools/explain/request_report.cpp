@@ -126,6 +126,7 @@ std::string client_got(const HistoryEntry& story) {
 Explanation as_seen(const HistoryEntry& story) {
   Explanation seen;
   seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;
+  seen.facts.no_store = story.no_store;
   seen.limit = telemetry::limit_of(story);
   seen.not_resumed = story.reason;
   if (story.attempts.empty()) return seen;
