@@ -94,20 +94,20 @@ TEST(Advice, D5_advice_names_the_total_limit_if_the_route_limit_is_large_enough)
 }
 
 TEST(Advice, following_the_advice_to_list_the_status_changes_the_outcome) {
-  const Question question = ask("GET", Responded{418, {}});
+  const Question question = ask("GET", Responded{501, {}});
   RoutePolicy policy;
   EXPECT_EQ(end_of(question, policy), Reason::not_retryable);
-  EXPECT_TRUE(says(advised(question, policy), "List `418` under `retry.on`"));
+  EXPECT_TRUE(says(advised(question, policy), "List `501` under `retry.on`"));
   EXPECT_FALSE(says(advised(question, policy), "not enough"));
-  policy.retry.on.statuses.set(418);
+  policy.retry.on.statuses.set(501);
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
 }
 
 TEST(Advice, advice_says_if_another_obstacle_would_still_prevent_the_retry) {
-  const Question question = ask("POST", Responded{418, {}});
+  const Question question = ask("POST", Responded{501, {}});
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(question, policy), "not enough"));
-  policy.retry.on.statuses.set(418);
+  policy.retry.on.statuses.set(501);
   EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
   EXPECT_TRUE(says(advised(question, policy), "Idempotency-Key"));
   Question refused = ask("POST", Failed{Stage::connect, Cause::refused});
@@ -253,6 +253,20 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   policy.retry.on.timeout = true;
   policy.retry.attempt_timeout = 2min;
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
+}
+
+TEST(Advice, advice_on_a_status_that_a_repeated_request_gets_again_is_to_correct_the_request) {
+  for (const int status : {400, 401, 403, 404, 409, 410, 418, 422}) {
+    for (const char* method : {"GET", "POST"}) {
+      const std::string text = advised(ask(method, Responded{status, {}}), {});
+      EXPECT_TRUE(text.starts_with("Correct the request")) << status;
+      EXPECT_FALSE(says(text, "not enough")) << status;
+    }
+  }
+  RoutePolicy policy;
+  policy.retry.on = {};
+  for (const int status : {408, 425, 429, 500, 503})
+    EXPECT_TRUE(says(advised(ask("GET", Responded{status, {}}), policy), "List `" + std::to_string(status)));
 }
 
 TEST(Advice, advice_on_spent_attempts_names_the_limit_that_was_reached) {

@@ -68,12 +68,27 @@ std::string for_not_idempotent(const Explanation& explanation, const Idempotency
          "[{header: Idempotency-Key}]}` and send that header.";
 }
 
+// Returns true for a status of 400 to 499 that a repeated request usually gets again, because it says that
+// the request is wrong or that its target does not exist.
+bool is_lasting(const Outcome& outcome) {
+  const auto* responded = std::get_if<Responded>(&outcome);
+  if (responded == nullptr || responded->status < 400 || responded->status >= 500) return false;
+  return responded->status != 408 && responded->status != 425 && responded->status != 429;
+}
+
+std::string for_lasting_status(int status) {
+  const std::string text = "`" + std::to_string(status) + "`";
+  return "Correct the request: a repeated request usually gets " + text + " again. List " + text +
+         " under `retry.on` of the route only if this upstream sends it for a short time.";
+}
+
 std::string for_not_listed(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed != nullptr && failed->cause == Cause::response_timeout)
     return "List `timeout` under `retry.on` of the route, and give the route an `attempt_timeout`.";
   if (failed != nullptr && failed->cause == Cause::address_is_self)
     return "Send the request to the upstream itself: its target is a listener of this proxy.";
+  if (is_lasting(outcome)) return for_lasting_status(std::get<Responded>(outcome).status);
   const std::string word = retry_word(outcome);
   if (word.empty()) return "No key changes this: `retry.on` has no word for this failure.";
   return "List `" + word + "` under `retry.on` of the route.";
@@ -246,7 +261,9 @@ std::string advice(Reason reason, const Explanation& explanation, const RoutePol
   if (is_not_http2(explanation.outcome))
     return "Give the route `http2: auto` or `never`: this upstream does not speak HTTP/2.";
   std::string text = advice_alone(reason, explanation, policy);
-  if (earlier && explanation.facts.idempotent != Idempotency::yes && may_have_arrived(explanation)) {
+  const bool corrects = reason == Reason::not_retryable && is_lasting(explanation.outcome);
+  if (earlier && !corrects && explanation.facts.idempotent != Idempotency::yes &&
+      may_have_arrived(explanation)) {
     text += " That alone is not enough, because the request is not idempotent. " +
             for_not_idempotent(explanation, policy.idempotent);
   }
