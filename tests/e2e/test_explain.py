@@ -92,6 +92,14 @@ def test_M110_explain_predicts_the_attempts_and_the_reason_of_calls():
             equal((course["last_attempt"], course["last"]["reason"]), (len(line["attempts"]), line["reason"]), f"{policy} {options_of_explain}")
 
 
+def test_J8_explain_predicts_the_response_in_place_of_a_407():
+    with Upstream({"/x": [407]}) as upstream, Reprise() as reprise:
+        _, out = explain("GET", upstream.url("/x"), "-c", reprise.config_file, "--status", "407")
+        response = ask(reprise, "GET", upstream.url("/x"))
+        assert f"client gets {response.status} from reprise, with Reprise-Reason: {response.reason}" in out, out
+        equal((response.status, response.reason), (502, "not_retryable"))
+
+
 def test_explain_json_matches_the_text_output():
     arguments = ["GET", "http://reports.internal/x", "-c", "config/examples/legacy-daemon.yaml"]
     code, out = explain(*arguments, "--format", "json")

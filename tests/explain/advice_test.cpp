@@ -269,6 +269,12 @@ TEST(Advice, advice_on_a_status_that_a_repeated_request_gets_again_is_to_correct
     EXPECT_TRUE(says(advised(ask("GET", Responded{status, {}}), policy), "List `" + std::to_string(status)));
 }
 
+TEST(Advice, J8_advice_on_a_407_is_not_to_list_it) {
+  const std::string text = advised(ask("GET", Responded{407, {}}), {});
+  EXPECT_FALSE(says(text, "retry.on"));
+  EXPECT_TRUE(says(text, "`parent`"));
+}
+
 TEST(Advice, advice_on_spent_attempts_names_the_limit_that_was_reached) {
   const RouteTable routes = only({});
   Explanation told = explain(routes, ask("GET", Responded{503, {}}));

@@ -157,6 +157,13 @@ TEST(Explanation, M110_own_response_to_a_call_has_the_status_of_its_deadline) {
   EXPECT_TRUE(Told(policy, question).says("grpc-status 13 (internal)"));
 }
 
+TEST(Explanation, J8_call_whose_upstream_sends_407_gets_a_status_from_reprise) {
+  Question question = call();
+  question.outcome = Responded{407, {}};
+  EXPECT_TRUE(
+      Told(repeatable(), question).says("client gets 200 with grpc-status 14 (unavailable) from reprise"));
+}
+
 TEST(Explanation, M110_call_that_gets_no_http2_has_advice_of_its_own) {
   Question question = call();
   question.outcome = Failed{Stage::connect, Cause::not_http2};

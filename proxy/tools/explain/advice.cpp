@@ -77,6 +77,9 @@ bool is_lasting(const Outcome& outcome) {
 }
 
 std::string for_lasting_status(int status) {
+  if (status == 407)
+    return "No key of the route changes this: only a proxy may send 407. If the parent proxy sent it, "
+           "correct the user name and password in the key `parent`.";
   const std::string text = "`" + std::to_string(status) + "`";
   return "Correct the request: a repeated request usually gets " + text + " again. List " + text +
          " under `retry.on` of the route only if this upstream sends it for a short time.";

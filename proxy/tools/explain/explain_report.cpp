@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "config/keys/scalar.hpp"
+#include "proxy/http/grpc/failure.hpp"
 #include "proxy/http/http1/reply.hpp"
 #include "proxy/policy/decision/gates.hpp"
 #include "proxy/tools/explain/advice.hpp"
@@ -259,6 +260,27 @@ std::string host_pause(WhilePaused what, const policy::RetryPolicy& retry) {
       duration_text(retry.backoff.initial));
 }
 
+// Returns true if the last response is a 407. It is not delivered, because only a proxy may ask for the
+// password of a proxy (row J8).
+bool has_refused_password(const ExplainReport& report) {
+  const auto* responded = std::get_if<policy::Responded>(&report.explanation.outcome);
+  return responded != nullptr && responded->status == 407 && !report.question.tunnel;
+}
+
+// Returns ", with Reprise-Reason: ...", or nothing if the route adds no such field.
+std::string with_reason(const ExplainReport& report) {
+  if (report.route_policy().response_headers == policy::ResponseHeaders::none) return {};
+  return fmt::format(", with Reprise-Reason: {}",
+                     policy::word(report.explanation.highest.last_verdict.reason));
+}
+
+std::string in_place_of_407(const ExplainReport& report) {
+  const std::string status = report.explanation.call.empty()
+                                 ? "502"
+                                 : "200 with grpc-status " + status_text(http::status_of_failure(502, false));
+  return status + " from reprise" + with_reason(report) + "; a 407 is never delivered";
+}
+
 }  // namespace
 
 std::string place_of(const policy::Route& route, const std::string& file) {
@@ -272,6 +294,7 @@ std::string client_gets(const ExplainReport& report) {
   const Course& course = explanation.highest;
   if (course.endless) return "nothing yet";
   const auto* fail = std::get_if<policy::Fail>(&course.end);
+  if (fail == nullptr && has_refused_password(report)) return in_place_of_407(report);
   if (fail == nullptr && !explanation.call.empty()) return call_gets(report);
   if (explanation.resumes)
     return "the whole response if it is resumed; otherwise the part that arrived, and then the end of the "
@@ -285,9 +308,7 @@ std::string client_gets(const ExplainReport& report) {
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text =
       explanation.call.empty() ? std::to_string(status) : failed_call_gets(explanation, course);
-  text += " from reprise";
-  if (report.route_policy().response_headers != policy::ResponseHeaders::none)
-    text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
+  text += " from reprise" + with_reason(report);
   policy::Facts if_intercepted = explanation.facts;
   if_intercepted.unaware_client = true;
   if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route_policy()))

@@ -1,0 +1,53 @@
+// Tests what `explain` says about the end of a request: circuits that open, and responses that are not
+// delivered.
+#include <gtest/gtest.h>
+
+#include "proxy/tools/explain/explain_report.hpp"
+#include "proxy/tools/explain/explain_report_json.hpp"
+
+namespace reprise::tools::ending_test {
+namespace {
+
+using namespace policy;
+using namespace std::chrono_literals;
+
+RouteTable only(const RoutePolicy& policy) {
+  Route route;
+  route.name = "default";
+  route.policy = policy;
+  return RouteTable({}, std::move(route));
+}
+
+Question get() {
+  Question question;
+  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
+  question.download.get = true;
+  question.first.sent = Sent::maybe;
+  return question;
+}
+
+/// Returns the explanation as text, followed by the explanation as JSON.
+std::string printed(const RoutePolicy& policy, const Question& question) {
+  const RouteTable routes = only(policy);
+  ExplainReport report;
+  report.routes = &routes;
+  report.question = question;
+  report.explanation = explain(routes, question);
+  return to_text(report) + to_json(report);
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(ExplainReport, J8_407_is_not_delivered) {
+  Question question = get();
+  question.outcome = Responded{407, {}};
+  RoutePolicy policy;
+  EXPECT_TRUE(
+      says(printed(policy, question),
+           "client gets 502 from reprise, with Reprise-Reason: not_retryable; a 407 is never delivered"));
+  policy.response_headers = ResponseHeaders::none;
+  EXPECT_TRUE(says(printed(policy, question), "client gets 502 from reprise; a 407 is never delivered"));
+}
+
+}  // namespace
+}  // namespace reprise::tools::ending_test
