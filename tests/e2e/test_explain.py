@@ -92,6 +92,17 @@ def test_M110_explain_predicts_the_attempts_and_the_reason_of_calls():
             equal((course["last_attempt"], course["last"]["reason"]), (len(line["attempts"]), line["reason"]), f"{policy} {options_of_explain}")
 
 
+def test_L20_explain_predicts_a_circuit_that_the_request_itself_opens():
+    policy = {"retry": {"backoff": {"initial": "1ms"}}, "circuit": {"failures": "50%", "window": "10s", "requests": 3, "open": "1s"}}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults=policy) as reprise:
+        code, out = explain("GET", upstream.url("/x"), "-c", reprise.config_file, "--format", "json")
+        equal(code, 0, out)
+        course = json.JSONDecoder().raw_decode(out)[0]["courses"]["longest_waits"]
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((course["last_attempt"], course["last"]["reason"]), (response.attempts, response.reason))
+        equal((response.attempts, response.reason), (3, "circuit_open"))
+
+
 def test_J8_explain_predicts_the_response_in_place_of_a_407():
     with Upstream({"/x": [407]}) as upstream, Reprise() as reprise:
         _, out = explain("GET", upstream.url("/x"), "-c", reprise.config_file, "--status", "407")

@@ -38,6 +38,23 @@ std::string printed(const RoutePolicy& policy, const Question& question) {
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+TEST(Explanation, L20_failed_attempts_of_the_request_open_the_circuit) {
+  Question question = get();
+  RoutePolicy policy;
+  policy.circuit = CircuitPolicy{0.5, 10s, 3, 5s};
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.highest.last.number, 3U);
+  EXPECT_EQ(told.highest.last_verdict.reason, Reason::circuit_open);
+  EXPECT_TRUE(std::holds_alternative<Deliver>(told.highest.end));
+  EXPECT_EQ(told.waits.size(), 2U);
+  policy.circuit->requests = 20;
+  EXPECT_EQ(explain(only(policy), question).highest.last_verdict.reason, Reason::attempts_spent);
+  policy.circuit->requests = 1;
+  policy.mode = Mode::observe;
+  EXPECT_EQ(explain(only(policy), question).highest.last_verdict.reason, Reason::observe_only)
+      << "an observed route has no circuit";
+}
+
 TEST(ExplainReport, J8_407_is_not_delivered) {
   Question question = get();
   question.outcome = Responded{407, {}};

@@ -83,9 +83,9 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
 /// Returns the bounds of the first `count` waits, and of the starts of the attempts after them. Simulates
-/// without a budget. The lowest dice rolls then give the shortest waits and the earliest starts; the highest
-/// dice rolls give the longest waits and the latest starts. The deadline limits the longest waits and the
-/// latest starts.
+/// without a budget and a circuit. The lowest dice rolls then give the shortest waits and the earliest
+/// starts; the highest dice rolls give the longest waits and the latest starts. The deadline limits the
+/// longest waits and the latest starts.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};
@@ -128,12 +128,16 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// Simulates the request until it ends or has had `most_attempts` attempts. The request has a new budget that
-/// no other request uses.
+/// Simulates the request until it ends or has had `most_attempts` attempts. The request has a new budget and
+/// a closed circuit, which no other request uses.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
+  const HostParts parts = host_parts(policy);
   std::optional<Budget> budget;
-  if (host_parts(policy).budget) budget.emplace(*policy.budget);
-  return rehearse(policy, assumed, dice, budget ? &*budget : nullptr, most_attempts);
+  if (parts.budget) budget.emplace(*policy.budget);
+  std::optional<Circuit> circuit;
+  if (parts.circuit) circuit.emplace(*policy.circuit);
+  return rehearse(policy, assumed, dice, {budget ? &*budget : nullptr, circuit ? &*circuit : nullptr},
+                  most_attempts);
 }
 
 Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& explanation) {

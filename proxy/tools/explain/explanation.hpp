@@ -122,7 +122,8 @@ inline constexpr std::size_t most_waits = 64;
 /// Maximum number of attempts in a course.
 inline constexpr unsigned most_attempts = 10'000;
 
-/// Returns the explanation. A pure function. Assumes that no other request uses the upstream's budget.
+/// Returns the explanation. A pure function. Assumes that no other request uses the upstream's budget and
+/// circuit, and that the circuit is closed when the request arrives.
 Explanation explain(const policy::RouteTable&, const Question&);
 
 }  // namespace reprise::tools

@@ -12,11 +12,11 @@ using namespace policy;
 
 class Rehearsal {
  public:
-  Rehearsal(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, Budget* budget)
+  Rehearsal(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, HostShare host)
       : policy_(policy),
         assumed_(assumed),
         dice_(dice),
-        exchange_(policy, assumed.facts, budget, head_at),
+        exchange_(policy, assumed.facts, host, head_at),
         reused_(assumed.first.reused) {
     make_earlier_attempts();
     action_ = last_of(exchange_.begin(now_, dice_));
@@ -35,11 +35,9 @@ class Rehearsal {
         last_of(responded != nullptr ? exchange_.responded(report, *responded, now_, dice_)
                                      : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
     const double left = exchange_.ledger().back().budget_left;
-    if (std::holds_alternative<Wait>(action_)) {
-      sleep();
-    } else if (std::holds_alternative<Deliver>(action_)) {
-      deliver();
-    }
+    if (std::holds_alternative<Wait>(action_)) sleep();
+    // A wait ends with a delivery if the circuit has opened.
+    if (std::holds_alternative<Deliver>(action_)) deliver();
     const LedgerEntry& entry = exchange_.ledger().back();
     return {entry.attempt, ended, left, entry.verdict};
   }
@@ -113,9 +111,9 @@ bool is_timeout(const Outcome& outcome) {
          (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
 }
 
-Rehearsed rehearse(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, Budget* budget,
+Rehearsed rehearse(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, HostShare host,
                    std::size_t most) {
-  Rehearsal rehearsal(policy, assumed, dice, budget);
+  Rehearsal rehearsal(policy, assumed, dice, host);
   Rehearsed done;
   do {
     done.steps.push_back(rehearsal.next());

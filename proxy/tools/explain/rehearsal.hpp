@@ -53,8 +53,8 @@ struct Rehearsed {
 };
 
 /// Simulates the request for at most `most` steps. Ends earlier if the request ends or a broken body would be
-/// resumed. `budget` may be null. Precondition: no other request uses the budget.
-Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::Budget*,
+/// resumed. Precondition: no other request uses the budget and the circuit of `host`.
+Rehearsed rehearse(const policy::RoutePolicy&, const Assumed&, policy::Dice&, policy::HostShare host,
                    std::size_t most);
 
 /// Returns `hedged` if a hedge would start when attempt 1 is slow, otherwise the reason why no hedge would
