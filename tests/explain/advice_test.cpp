@@ -40,6 +40,7 @@ Reason end_of(const Question& question, const RoutePolicy& policy) {
 std::string advised(const Question& question, const RoutePolicy& policy) {
   const RouteTable routes = only(policy);
   const Explanation told = explain(routes, question);
+  if (told.hangs) return advice_if_hanging(told, policy);
   return advice(told.highest.last_verdict.reason, told, policy);
 }
 
@@ -253,6 +254,19 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   policy.retry.on.timeout = true;
   policy.retry.attempt_timeout = 2min;
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
+}
+
+TEST(Advice, advice_on_an_attempt_that_hangs_names_the_timer_that_would_end_it) {
+  const Question question = ask("GET", Failed{Stage::await_head, Cause::attempt_timeout});
+  RoutePolicy policy;
+  EXPECT_EQ(advised(question, policy), "Give the route an `attempt_timeout` well below its `deadline`.");
+  policy.retry.deadline.reset();
+  EXPECT_EQ(advised(question, policy), "Give the route an `attempt_timeout`.");
+  policy.retry.on.timeout = false;
+  EXPECT_TRUE(says(advised(question, policy), "List `timeout` under `retry.on`"));
+  policy.mode = Mode::observe;
+  EXPECT_TRUE(says(advised(question, policy), "Give the route a `response_timeout`"))
+      << "only an active route repeats an attempt";
 }
 
 TEST(Advice, advice_on_a_status_that_a_repeated_request_gets_again_is_to_correct_the_request) {

@@ -164,6 +164,15 @@ TEST(Explanation, J8_call_whose_upstream_sends_407_gets_a_status_from_reprise) {
       Told(repeatable(), question).says("client gets 200 with grpc-status 14 (unavailable) from reprise"));
 }
 
+TEST(Explanation, M110_deadline_of_a_call_does_not_end_the_wait_for_its_response) {
+  Question question = call();
+  question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
+  question.facts.call_deadline = Instant{} + 500ms;
+  const Told told(repeatable(), question);
+  EXPECT_TRUE(told.says("it does not end an attempt that waits for its response"));
+  EXPECT_TRUE(told.says("client gets nothing before the upstream or the client ends attempt 1"));
+}
+
 TEST(Explanation, M110_call_that_gets_no_http2_has_advice_of_its_own) {
   Question question = call();
   question.outcome = Failed{Stage::connect, Cause::not_http2};

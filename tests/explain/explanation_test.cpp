@@ -318,8 +318,6 @@ TEST(Explanation, explained_timeout_names_the_timer_that_the_route_configures) {
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   Explanation told = explain(only({}), question);
   EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::response_timeout);
-  EXPECT_EQ(told.lowest.last_ended, 1min) << "no timer ends it, so that it still waits at the deadline";
-  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::deadline_too_near);
   RoutePolicy policy;
   policy.retry.attempt_timeout = 2s;
   told = explain(only(policy), question);

@@ -273,4 +273,13 @@ std::string advice(Reason reason, const Explanation& explanation, const RoutePol
   return text;
 }
 
+std::string advice_if_hanging(const Explanation& explanation, const RoutePolicy& policy) {
+  if (!is_repeatable(explanation.facts, policy, explanation.held))
+    return "Give the route a `response_timeout`: the client then gets 504 after that time.";
+  if (!policy.retry.on.timeout)
+    return "List `timeout` under `retry.on` of the route, and give the route an `attempt_timeout`.";
+  return explanation.deadline ? "Give the route an `attempt_timeout` well below its `deadline`."
+                              : "Give the route an `attempt_timeout`.";
+}
+
 }  // namespace reprise::tools

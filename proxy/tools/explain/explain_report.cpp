@@ -83,6 +83,9 @@ void list_waits(const Explanation& explanation, TextPage& page) {
 std::string deadline_text(const ExplainReport& report) {
   const auto& deadline = report.explanation.deadline;
   if (!deadline) return "none";
+  if (report.explanation.hangs)
+    return fmt::format("{} from the request head{}; it does not end an attempt that waits for its response",
+                       span(*deadline), deadline_owner(report));
   const Course& course = report.explanation.highest;
   std::string text =
       fmt::format("{} from the request head{}; attempt {} ends at {} at the latest", span(*deadline),
@@ -132,7 +135,17 @@ void list_resume(const ExplainReport& report, TextPage& page) {
                         policy.resume.max_attempts, span(policy.resume.stall)));
 }
 
-void list_endings(const Explanation& explanation, TextPage& page) {
+std::string why_it_hangs(const ExplainReport& report) {
+  return fmt::format("nothing ends attempt {}: {}", report.explanation.lowest.first.number,
+                     report.route_policy().retry.attempt_timeout
+                         ? "the route sets no response_timeout, and its attempt_timeout does not end an "
+                           "attempt that cannot be repeated"
+                         : "the route sets neither attempt_timeout nor response_timeout");
+}
+
+void list_endings(const ExplainReport& report, TextPage& page) {
+  const Explanation& explanation = report.explanation;
+  if (explanation.hangs) return page.line("ends", why_it_hangs(report));
   const std::string low =
       (explanation.resumes ? "otherwise " : "") + ending(explanation.lowest, explanation.limit);
   const std::string high =
@@ -292,6 +305,10 @@ std::string place_of(const policy::Route& route, const std::string& file) {
 std::string client_gets(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
   const Course& course = explanation.highest;
+  if (explanation.hangs) {
+    return fmt::format("nothing before the upstream or the client ends attempt {}",
+                       explanation.lowest.first.number);
+  }
   if (course.endless) return "nothing yet";
   const auto* fail = std::get_if<policy::Fail>(&course.end);
   if (fail == nullptr && has_refused_password(report)) return in_place_of_407(report);
@@ -365,6 +382,7 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
 
 std::vector<std::string> advices(const ExplainReport& report) {
   const Explanation& explanation = report.explanation;
+  if (explanation.hangs) return {advice_if_hanging(explanation, report.route_policy())};
   std::vector<std::string> list;
   for (const Course* course : {&explanation.lowest, &explanation.highest}) {
     std::string text = advice(course->last_verdict.reason, explanation, report.route_policy());
@@ -385,8 +403,9 @@ std::string to_text(const ExplainReport& report) {
   page.line("route", fmt::format("{} ({})", route.name, place_of(route, report.file)));
   list_passed_over(report, page);
   page.line("idempotent", judged(report));
-  const bool says_more =
-      !explanation.waits.empty() || explanation.lowest.first_verdict.reason == Reason::observe_only;
+  const bool is_observed =
+      !explanation.hangs && explanation.lowest.first_verdict.reason == Reason::observe_only;
+  const bool says_more = !explanation.waits.empty() || is_observed;
   if (says_more) page.line(fmt::format("attempt {}", explanation.lowest.first.number), first_verdict(report));
   list_hint(report, page);
   list_waits(explanation, page);
@@ -396,7 +415,7 @@ std::string to_text(const ExplainReport& report) {
   for (const ReportedLimit& limit : limits_of(report)) page.line(limit.name, limit.text);
   list_resume(report, page);
   for (const std::string& text : held_back(report)) page.line("held back", text);
-  list_endings(explanation, page);
+  list_endings(report, page);
   page.line("client gets", client_gets(report));
   for (const std::string& text : advices(report)) page.line("to change", text);
   for (const std::string& text : report.notes) page.line("note", text);

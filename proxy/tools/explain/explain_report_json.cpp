@@ -34,7 +34,17 @@ json::object verdict(const policy::Verdict& verdict, policy::AttemptLimit limit)
           {"delay_ms", in_milliseconds(verdict.delay)}};
 }
 
+// Returns a course that begins with an attempt which nothing ends.
+json::object hanging(const Course& course) {
+  return {{"first", nullptr},
+          {"last_attempt", course.last.number},
+          {"ended_ms", nullptr},
+          {"endless", true},
+          {"last", nullptr}};
+}
+
 json::object course(const Course& course, const Explanation& explanation) {
+  if (explanation.hangs) return hanging(course);
   return {{"first", verdict(course.first_verdict, explanation.limit)},
           {"last_attempt", course.last.number},
           {"ended_ms", in_milliseconds(course.last_ended)},

@@ -80,6 +80,14 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
   return Failed{std::get<Failed>(question.outcome).stage, limit.cause};
 }
 
+// Returns true if no timer ends the assumed attempt: no response arrives, and neither the route nor the
+// deadline bounds the wait for it. The deadline bounds only an upload that makes no progress.
+bool is_endless_wait(const Question& question, const RoutePolicy& policy, const Explanation& explanation) {
+  if (!is_timeout(question.outcome) || std::get<Failed>(question.outcome).stage == Stage::send) return false;
+  const bool repeatable = is_repeatable(explanation.facts, policy, explanation.held);
+  return head_limit(policy, repeatable, head_at, std::nullopt).at == no_end;
+}
+
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
 /// Returns the bounds of the first `count` waits, and of the starts of the attempts after them. Simulates
@@ -128,16 +136,16 @@ bool may_be_continued(const Question& question) {
   return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
-/// Simulates the request until it ends or has had `most_attempts` attempts. The request has a new budget and
-/// a closed circuit, which no other request uses.
-Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
+/// Simulates the request until it ends or has had `most` attempts. The request has a new budget and a closed
+/// circuit, which no other request uses.
+Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice,
+                       unsigned most = most_attempts) {
   const HostParts parts = host_parts(policy);
   std::optional<Budget> budget;
   if (parts.budget) budget.emplace(*policy.budget);
   std::optional<Circuit> circuit;
   if (parts.circuit) circuit.emplace(*policy.circuit);
-  return rehearse(policy, assumed, dice, {budget ? &*budget : nullptr, circuit ? &*circuit : nullptr},
-                  most_attempts);
+  return rehearse(policy, assumed, dice, {budget ? &*budget : nullptr, circuit ? &*circuit : nullptr}, most);
 }
 
 Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& explanation) {
@@ -194,15 +202,17 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   explanation.held = is_held(question, explanation.facts, policy);
   explanation.over_total = !explanation.held && !question.bound && is_over_total(question, policy);
   explanation.outcome = assumed_outcome(question, policy, explanation.facts, explanation.held);
+  explanation.hangs = is_endless_wait(question, policy, explanation);
+  const unsigned most = explanation.hangs ? 1 : most_attempts;
 
   const Assumed assumed = assumed_of(question, policy, explanation);
   LowestDice low_dice;
   HighestDice high_dice;
-  const Rehearsed low = whole_course(policy, assumed, low_dice);
-  const Rehearsed high = whole_course(policy, assumed, high_dice);
+  const Rehearsed low = whole_course(policy, assumed, low_dice, most);
+  const Rehearsed high = whole_course(policy, assumed, high_dice, most);
   explanation.lowest = course_of(low);
   explanation.highest = course_of(high);
-  const std::size_t count = std::max(count_waits(low), count_waits(high));
+  const std::size_t count = explanation.hangs ? 0 : std::max(count_waits(low), count_waits(high));
   explanation.waits_left_out = count > most_waits;
   explanation.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
   find_resume(question, policy, assumed, explanation);

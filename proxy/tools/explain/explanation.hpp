@@ -99,6 +99,9 @@ struct Explanation {
   bool metadata = false;    ///< the host is a metadata service of a cloud, which issues credentials (row N20)
   policy::Facts facts;      ///< the facts as decide() received them
   policy::Outcome outcome;  ///< the outcome as decide() received it
+  /// Nothing ends the first attempt: no response arrives, and no timer bounds the wait for it. The courses
+  /// then have one attempt, whose verdict and end are meaningless.
+  bool hangs = false;
   std::vector<PlannedWait> waits;
   bool waits_left_out = false;  ///< more waits are possible than `waits` lists
   Course lowest;                ///< course if every draw gives its lowest value

@@ -76,7 +76,7 @@ class Rehearsal {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
-    // An attempt without a timeout is assumed to last until the deadline, so that no retry follows.
+    // The deadline ends an upload that makes no progress.
     return std::max(now_, end == no_end ? exchange_.deadline().value_or(now_) : end);
   }
 
