@@ -88,6 +88,12 @@ def test_exec_command_inherits_no_file_descriptors_of_the_proxy():
         shutil.rmtree(folder)
 
 
+def test_help_of_exec_names_its_own_default_of_the_admin_listener():
+    for command, default in (("exec", "a free port"), ("run", "127.0.0.1:3129")):
+        done = subprocess.run([options.binary, "help", command], capture_output=True, text=True, check=False)
+        assert f"off (default {default});" in " ".join(done.stdout.split()), done.stdout
+
+
 def test_exec_with_wrong_arguments_runs_no_command():
     missing = "reprise exec: a command is missing: write reprise exec [options] -- command args\n"
     equal(ran("exec"), (2, "", missing))

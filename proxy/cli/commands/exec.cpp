@@ -256,7 +256,7 @@ void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
   command->add_flag(
       "--no-java", given->no_java,
       "leave JAVA_TOOL_OPTIONS unchanged: if it is set, Java prints \"Picked up JAVA_TOOL_OPTIONS\"");
-  add_shortcuts(*command, ShortcutsOf::process, given->flags);
+  add_shortcuts(*command, ShortcutsOf::child, given->flags);
   command->add_flag("--quiet", given->quiet, "print no summary on standard error");
   command->footer("reprise exec --intercept api.example.com -- curl https://api.example.com/v1/x");
   command->callback([given, &words, &code] {

@@ -45,7 +45,9 @@ void add_shortcuts(CLI::App& command, ShortcutsOf which, const std::shared_ptr<c
     if (key == nullptr || (which == ShortcutsOf::routes && !of_routes)) continue;
     const std::string name(shortcut.flag);
     std::string about(shortcut.sentence);
-    if (!is_list(*key)) about.append(" (default ").append(key->standard).append(")");
+    const bool is_free_port = which == ShortcutsOf::child && shortcut.path == "admin.bind";
+    if (!is_list(*key))
+      about.append(" (default ").append(is_free_port ? "a free port" : key->standard).append(")");
     command
         .add_option_function<std::vector<std::string>>(
             "--" + name,

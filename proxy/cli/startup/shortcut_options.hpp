@@ -8,7 +8,8 @@
 
 namespace reprise::cli {
 
-enum class ShortcutsOf : std::uint8_t { process, routes };
+/// Which flags a command has. `child`: those of `process`, for a proxy that serves only one command.
+enum class ShortcutsOf : std::uint8_t { process, child, routes };
 
 /// Adds all flags to the command. With `routes`, adds only those flags that affect how a request is handled.
 /// Stores the values in `flags`.
