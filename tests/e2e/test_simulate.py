@@ -152,6 +152,12 @@ def test_simulate_options_override_the_model_file():
     equal(requests, [500, 700])
 
 
+def test_simulate_with_only_a_short_duration_runs():
+    code, out, err = simulate("--duration", "5s", "--policy", "none")
+    equal((code, err), (0, ""))
+    assert "down from 1s250ms to 1s416ms" in out, out
+
+
 def test_simulate_reports_bad_models_with_their_position():
     for text, code, told in (("version: 1\nrate: 5\nratee: 1\n", 78, ":2:7: error: rate: \"5\" has no unit"),
                              ("version: 1\nrate: 5\nratee: 1\n", 78, ":3:1: error: ratee: unknown key of a model (did you mean rate?)"),

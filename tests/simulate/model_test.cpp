@@ -243,6 +243,34 @@ TEST(ModelFile, command_line_options_override_the_model_file) {
   EXPECT_EQ(std::get<Model>(model_of({}, "")).clients, Model{}.clients);
 }
 
+TEST(ModelFile, default_outage_fits_every_duration) {
+  const auto outage = [](const char* duration) {
+    ModelArguments given;
+    given.values["duration"] = {duration};
+    given.values["rate"] = {"500/s"};
+    const auto model = std::get<Model>(model_of(given, ""));
+    return std::pair(model.outages.at(0).from, model.outages.at(0).length);
+  };
+  EXPECT_EQ(outage("60s"), std::pair(Duration(seconds(15)), Duration(seconds(2))));
+  EXPECT_EQ(outage("17s"), std::pair(Duration(seconds(15)), Duration(seconds(2))));
+  EXPECT_EQ(outage("12s"), std::pair(Duration(seconds(3)), Duration(milliseconds(400))));
+  EXPECT_EQ(outage("100ms"), std::pair(Duration(milliseconds(25)), Duration(milliseconds(3))));
+}
+
+TEST(ModelFile, outage_that_was_given_is_never_moved) {
+  ModelArguments given;
+  given.values["duration"] = {"5s"};
+  EXPECT_EQ(std::get<Model>(model_of(given, "")).outages.at(0).from, milliseconds(1250));
+  given.values["outage"] = {"15s+2s"};
+  EXPECT_EQ(fault_of(given, "").substr(0, 62),
+            "option reprise simulate: --outage: the outage at 15s begins af");
+  given.values["outage"] = {"none"};
+  EXPECT_TRUE(std::get<Model>(model_of(given, "")).outages.empty());
+  given.values.erase("outage");
+  given.file = "m";
+  EXPECT_EQ(fault_of(given, "version: 1\noutage: 15s+2s\n").substr(0, 20), "file m: error: outag");
+}
+
 TEST(ModelFile, error_names_the_model_file_or_the_option) {
   EXPECT_EQ(fault_of({"m", {}, {}}, "version: 1\nrat: 5/s\n"),
             "file m:2:1: error: rat: unknown key of a model (did you mean rate?)");

@@ -101,6 +101,18 @@ std::optional<double> most_served_per_second(const Model& model) {
   return static_cast<double>(*model.capacity) / model.latency.mean_seconds();
 }
 
+void fit_default_outage(Model& model) {
+  if (!model.has_default_outage) return;
+  const Model usual;
+  Outage& outage = model.outages.front();
+  if (outage.from + outage.length <= model.duration) return;
+  const auto share = [&](Duration part) {
+    return std::chrono::floor<std::chrono::milliseconds>(model.duration / (usual.duration / part));
+  };
+  outage.from = share(outage.from);
+  outage.length = share(outage.length);
+}
+
 std::optional<Contradiction> contradiction(const Model& model) {
   const double requests = expected_requests(model);
   if (requests > most_requests) {

@@ -97,6 +97,7 @@ struct Model {
   /// Time for which each 503 of a full queue occupies a worker of the upstream.
   Duration refusal = std::chrono::milliseconds(20);
   std::vector<Outage> outages{{std::chrono::seconds(15), std::chrono::seconds(2), {}}};
+  bool has_default_outage = true;  ///< `outages` was not given, so its times may be changed
   std::vector<ErrorShare> errors{{0.01, {}}};
   std::optional<RateLimit> limit;
 };
@@ -115,6 +116,10 @@ struct Contradiction {
   std::string key;
   std::string why;
 };
+
+/// Moves the default outage into a run that is too short for it, in proportion to the default duration. Never
+/// changes an outage that was given.
+void fit_default_outage(Model&);
 
 /// Returns why the model cannot be run although each value is valid by itself; nothing if the model can be
 /// run.

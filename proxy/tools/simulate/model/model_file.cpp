@@ -90,6 +90,7 @@ std::variant<Model, ModelFault> model_of(const ModelArguments& given, std::strin
     if (!good) return fault;
   }
   if (const auto wrong = take_options(given, model)) return ModelFault{{*wrong}, false};
+  fit_default_outage(model);
   const auto impossible = contradiction(model);
   if (!impossible) return model;
   const auto option = given.values.find(impossible->key);

@@ -128,9 +128,14 @@ constexpr std::array<ModelKey, 14> keys{{
        return put_span(text, Duration::zero(), std::chrono::hours(1), model.refusal);
      }},
     {"outage",
-     "time in which the upstream is down: AT+LENGTH, such as 15s+2s, or AT+LENGTH:KIND, where KIND is a "
-     "status, grpc-unavailable, refused, tls, reset or hang; repeatable; or none",
-     true, &put_outage, [](Model& model) { model.outages.clear(); }},
+     "time in which the upstream is down (15s+2s; earlier and shorter in a run that this does not fit): "
+     "AT+LENGTH, such as 10s+5s, or AT+LENGTH:KIND, where KIND is a status, grpc-unavailable, refused, tls, "
+     "reset or hang; repeatable; or none",
+     true, &put_outage,
+     [](Model& model) {
+       model.outages.clear();
+       model.has_default_outage = false;
+     }},
     {"error",
      "fraction of attempts that fail this way: 1%:503, or grpc-unavailable, refused, tls, reset, hang; "
      "repeatable; or none",
