@@ -93,6 +93,11 @@ def test_pause_command_pauses_a_host():
         equal(reprise.tell("pause", f"127.0.0.1:{upstream.port}", "3600")[0], 0)
         response = ask(reprise, "GET", upstream.url("/x"))
         equal((response.status, response.reason, upstream.count()), (503, "host_paused", 0))
+        code, said, _ = reprise.tell("pause", "a.test:80", "1m30s")
+        equal((code, said), (0, "a.test:80 is paused for 1m30s\n"))
+        for wrong in ("999ms", "25h", "5x"):
+            code, _, errors = reprise.tell("pause", "a.test:80", wrong)
+            assert code == 1 and "write a duration from 1s to 24h" in errors, errors
         code, _, errors = reprise.tell("pause", "no-port", "5")
         assert code == 1 and "HOST:PORT" in errors, errors
         code, _, errors = reprise.tell("pause", "a.test:80", "-5")

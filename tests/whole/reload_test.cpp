@@ -237,14 +237,17 @@ TEST(ProxyReload, control_socket_reports_the_result_of_each_command) {
   world.next = world.settings;
   world.problems = {"f:1:1: warning: odd"};
   EXPECT_EQ(said("reload"), "reloaded, hash hash2\nf:1:1: warning: odd");
-  EXPECT_EQ(said("pause A.test:80 5"), "a.test:80 is paused for 5 s");
+  EXPECT_EQ(said("pause A.test:80 5"), "a.test:80 is paused for 5s");
+  EXPECT_EQ(said("pause a.test:80 1m30s"), "a.test:80 is paused for 1m30s");
+  EXPECT_EQ(said("pause a.test:80 24h"), "a.test:80 is paused for 24h");
+  EXPECT_EQ(said("pause a.test:80 999ms"), said("pause a.test:80 25h"));
   EXPECT_EQ(said("pause a.test: 5"), said("pause a.test 5"));
   EXPECT_EQ(said("pause a.test:80 5x"), said("pause a.test:80 86401"));
   world.problems.clear();
   Reloading::give_route(*world.next, tries(1));
   EXPECT_EQ(said("reload"), "reloaded, hash hash2");
   EXPECT_EQ(said("pause a.test:80 5"),
-            "a.test:80 is paused for 5 s; this has no effect, because host_pause is off on every route");
+            "a.test:80 is paused for 5s; this has no effect, because host_pause is off on every route");
   EXPECT_EQ(said("quit"), "shutting down: open requests may finish within shutdown.grace");
   world.proxy.join();
 }

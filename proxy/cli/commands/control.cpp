@@ -19,7 +19,7 @@ struct ControlArguments {
   std::string file;
   std::string path;
   std::string word;      ///< level for `log`, upstream for `pause`
-  std::string duration;  ///< seconds for `pause`
+  std::string duration;  ///< length of a `pause`
   std::string format = "text";
   bool waits = false;
   bool undoes = false;
@@ -132,9 +132,12 @@ void add_log(CLI::App& app, int& code) {
 void add_pause(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("pause", "pause requests to an upstream for a while, on routes with host_pause");
-  const Given given = add_common_options(command, "reprise pause api.example.com:443 30");
+  const Given given = add_common_options(command, "reprise pause api.example.com:443 30s");
   command->add_option("upstream", given->word, "HOST:PORT")->required();
-  command->add_option("seconds", given->duration, "length of the pause in seconds, 1 to 86400")->required();
+  command
+      ->add_option("duration", given->duration,
+                   "length of the pause, such as 30s or 5m, up to 24h; a number without a unit means seconds")
+      ->required();
   command->callback(
       [given, &code] { code = send_command(*given, "pause " + given->word + " " + given->duration); });
 }

@@ -1,7 +1,9 @@
 #include "proxy/server/process/control_commands.hpp"
 
-#include <charconv>
+#include <cstdint>
+#include <optional>
 
+#include "config/keys/scalar.hpp"
 #include "proxy/policy/match/ascii.hpp"
 #include "proxy/policy/match/enumerators.hpp"
 
@@ -10,12 +12,26 @@ namespace {
 
 constexpr std::string_view known_commands =
     "reload, drain [undo], quit, status [json], config, story ID, log level error|warn|info|debug, pause "
-    "HOST:PORT SECONDS";
+    "HOST:PORT DURATION";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text.append(text.empty() ? "" : "\n").append(word);
   return text;
+}
+
+// Returns the length of a pause: a duration, or a whole number of seconds. Returns nothing if the text is
+// malformed or the length is not allowed.
+std::optional<policy::Duration> pause_of(std::string_view text) {
+  constexpr std::uint64_t most_seconds = 24 * 60 * 60;
+  constexpr policy::Duration most = std::chrono::seconds(most_seconds);
+  if (const auto seconds = config::parse_whole(text))
+    return *seconds.value > 0 && *seconds.value <= most_seconds
+               ? std::optional<policy::Duration>(std::chrono::seconds(*seconds.value))
+               : std::nullopt;
+  const auto duration = config::parse_duration(text);
+  const bool fits = duration && *duration.value >= std::chrono::seconds(1) && *duration.value <= most;
+  return fits ? duration.value : std::nullopt;
 }
 
 }  // namespace
@@ -31,24 +47,21 @@ ControlResponse ControlCommands::set_log_level(std::string_view level) {
 }
 
 ControlResponse ControlCommands::pause(std::string_view host, std::string_view how_long) {
-  constexpr unsigned most = 24 * 60 * 60;
-  unsigned seconds = 0;
-  const auto read = std::from_chars(how_long.data(), how_long.data() + how_long.size(), seconds);
-  if (read.ec != std::errc() || read.ptr != how_long.data() + how_long.size() || seconds == 0 ||
-      seconds > most)
-    return {false, "not a valid pause: write a whole number of seconds from 1 to 86400"};
+  const std::optional<policy::Duration> length = pause_of(how_long);
+  if (!length)
+    return {false, "not a valid pause: write a duration from 1s to 24h, such as 30s or 5m; 30 means 30s"};
   const std::size_t colon = host.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == host.size())
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
   const std::string account =
       policy::lower(policy::without_last_dot(host.substr(0, colon))).append(host.substr(colon));
-  runtime_.host_guards.pause(account)->ask(net::Tick::now() + std::chrono::seconds(seconds));
+  runtime_.host_guards.pause(account)->ask(net::Tick::now() + *length);
   // Uses one snapshot throughout, because a reload may replace the current one meanwhile.
   const std::shared_ptr<const policy::RouteTable> routes = config_.now().snapshot->settings.routes;
   bool obeyed = false;
   for (std::size_t i = 0; i < routes->size(); ++i)
     obeyed = obeyed || (*routes)[i].policy.while_paused != policy::WhilePaused::go;
-  std::string text = account + " is paused for " + std::to_string(seconds) + " s";
+  std::string text = account + " is paused for " + config::duration_text(*length);
   if (!obeyed) text += "; this has no effect, because host_pause is off on every route";
   runtime_.log_message(config::LogLevel::info, text);
   return {true, std::move(text)};
