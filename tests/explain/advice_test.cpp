@@ -246,6 +246,8 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   policy.retry.attempt_timeout = 2s;
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
   const Question write = ask("POST", question.outcome);
+  EXPECT_TRUE(says(advised(write, policy), "Give the route a `response_timeout`"));
+  policy.response_timeout = 3s;
   EXPECT_EQ(end_of(write, policy), Reason::not_idempotent);
   policy.retry.on.timeout = false;
   EXPECT_TRUE(says(advised(question, policy), "List `timeout`"));

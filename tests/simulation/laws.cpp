@@ -277,13 +277,15 @@ class Judge {
     bool first = true;
     for (std::size_t before = 0; before < i; ++before)
       first = first && ledger_[before].verdict.reason != Reason::stale_connection;
+    // A resume has waits and limits of its own, and is never repeated at once.
+    const bool resumes = i > 0 && ledger_[i - 1].verdict.reason == Reason::resumed;
     // A signed request is not retried once its signature has expired.
     const Reason reason = entry.verdict.reason;
     const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
                       reason == Reason::signature_expired || reason == Reason::nested_retry;
     const auto most = scene_.policy.retry.max_attempts;
     const bool spent = reason == Reason::attempts_spent && most && i + 1 >= *most;
-    return !first || ends || spent || reason == Reason::stale_connection;
+    return resumes || !first || ends || spent || reason == Reason::stale_connection;
   }
 
   bool cancels_have_a_cause() const {
