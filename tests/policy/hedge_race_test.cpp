@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <array>
+#include <string_view>
+#include <vector>
 
 namespace reprise::policy::hedge_race_test {
 namespace {
@@ -137,6 +139,13 @@ TEST(HedgeRaceTest, next_race_does_not_inherit_hints_of_the_previous_race) {
   one.end(HedgeRace::second, false);
   one.start(noon + 1s);
   EXPECT_EQ(one.hints_left(noon + 1s).retry_after, std::nullopt);
+}
+
+TEST(HedgeOutcomes, each_hedge_outcome_has_a_unique_word) {
+  std::vector<std::string_view> words;
+  for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));
+  EXPECT_EQ(words, (std::vector<std::string_view>{"none", "refused", "observed", "won", "lost", "failed",
+                                                  "cancelled"}));
 }
 
 }  // namespace

@@ -228,30 +228,21 @@ TEST_F(HedgeTest, response_421_or_a_status_of_retry_refused_loses_to_the_attempt
   }
 }
 
-TEST_F(HedgeTest, client_reset_cancels_both_attempts) {
+TEST_F(HedgeTest, client_reset_cancels_both_attempts_and_enters_what_one_has_reported) {
   Exchange one = exchange();
   race(one);
-  const Actions asked = one.client_reset(epoch + 250ms);
+  const StoppedAttempt stopped{of(2), Stage::send};
+  const Actions asked = one.client_reset(epoch + 250ms, &stopped);
   ASSERT_EQ(asked.size(), 3U);
   EXPECT_EQ(at<Cancel>(asked, 0)->number, 1U);
   EXPECT_EQ(at<Cancel>(asked, 1)->number, 2U);
   EXPECT_NE(at<Leave>(asked, 2), nullptr);
   ASSERT_EQ(one.ledger().size(), 2U);
+  EXPECT_EQ(std::get<Failed>(one.ledger()[0].outcome).stage, Stage::await_head);
+  EXPECT_EQ(std::get<Failed>(one.ledger()[1].outcome).stage, Stage::send);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::cancelled);
   EXPECT_EQ(one.ledger().back().verdict.reason, Reason::client_gone);
   EXPECT_TRUE(one.over());
-}
-
-TEST_F(HedgeTest, stopped_attempt_that_has_reported_is_entered_with_its_stage) {
-  for (const unsigned reported : {1U, 2U}) {
-    Exchange one = exchange();
-    race(one);
-    const StoppedAttempt stopped{of(reported), Stage::send};
-    std::ignore = one.client_reset(epoch + 250ms, &stopped);
-    ASSERT_EQ(one.ledger().size(), 2U);
-    EXPECT_EQ(std::get<Failed>(one.ledger()[reported - 1].outcome).stage, Stage::send);
-    EXPECT_EQ(std::get<Failed>(one.ledger()[2 - reported].outcome).stage, Stage::await_head);
-  }
 }
 
 TEST_F(HedgeTest, client_reset_cancels_the_attempt_still_running) {
@@ -599,13 +590,6 @@ TEST_F(HedgeTest, retry_hint_of_either_response_in_a_race_can_forbid_retries) {
   const Actions last = one.responded(of(1), Responded{503, {}}, epoch + 2s, dice);
   EXPECT_EQ(one.ledger().reason, Reason::upstream_said_no);
   EXPECT_NE(at<Deliver>(last, 0), nullptr);
-}
-
-TEST(HedgeOutcomes, each_hedge_outcome_has_a_unique_word) {
-  std::vector<std::string_view> words;
-  for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));
-  EXPECT_EQ(words, (std::vector<std::string_view>{"none", "refused", "observed", "won", "lost", "failed",
-                                                  "cancelled"}));
 }
 
 }  // namespace
