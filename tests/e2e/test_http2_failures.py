@@ -171,7 +171,7 @@ AFTER_THE_FIRST_BYTE = [
     ("head torn by fin", torn_head, 502, "not_idempotent"),
     ("head that cannot be decoded", unreadable_head, 502, "not_retryable"),
     ("malformed head", sends([(":status", "abc")]), 502, "not_retryable"),
-    ("no response", hangs, 504, "not_retryable"),
+    ("no response", hangs, 504, "not_idempotent"),
     *((str(status), sends([(":status", str(status))], (b"own words", True)), status, "not_idempotent") for status in (408, 429, 500, 502, 503, 504)),
 ]
 

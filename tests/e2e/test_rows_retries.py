@@ -181,7 +181,7 @@ def test_D8_client_connection_ends_like_the_upstream_connection_if_on_broken_is_
         equal((line["ending"], line["reason"], line["attempts"][0]["error"]), ("cut", "not_idempotent", "closed"))
         equal(reprise.metric("reprise_requests_total", code="cut"), 2)
         response = ask(reprise, "POST", upstream.url("/slow"), b"x")
-        equal((response.status, response.reason), (504, "not_retryable"), "a time-out is no broken connection")
+        equal((response.status, response.reason), (504, "not_idempotent"), "a time-out is no broken connection")
         response = ask(reprise, "DELETE", upstream.url("/busy"))
         equal(response.status, 503, "after a repeat always a response")
 

@@ -74,7 +74,7 @@ def test_L4_post_on_a_silently_dead_connection_is_never_sent_twice():
             answered += 1
             dead.wait()
         assert response.status in (502, 504), response.status
-        equal((response.attempts, response.reason), (1, "not_retryable"))
+        equal((response.attempts, response.reason), (1, "not_idempotent"))
         equal((upstream.count("/x"), upstream.connections), (answered, answered), "what was answered, and no more, came")
 
 

@@ -39,6 +39,9 @@ constexpr Failure failures_reached[] = {{Stage::resolve, Cause::dns_error},
                                         {Stage::send, Cause::replay_lost},
                                         {Stage::head, Cause::attempt_timeout},
                                         {Stage::head, Cause::response_timeout},
+                                        {Stage::resolve, Cause::cancelled},
+                                        {Stage::connect, Cause::cancelled},
+                                        {Stage::send, Cause::cancelled},
                                         {Stage::await_head, Cause::cancelled},
                                         {Stage::send, Cause::response_timeout},
                                         {Stage::send, Cause::attempt_timeout},
@@ -64,18 +67,15 @@ constexpr Failure failures_reached[] = {{Stage::resolve, Cause::dns_error},
                                         {Stage::body, Cause::reset}};
 
 // Failures that fewer than one story in a thousand may reach: a reused connection dies while a request is
-// being sent on it, and ends over HTTP/2 at an unusual moment.
-constexpr Failure failures_seldom_reached[] = {{Stage::send, Cause::unacknowledged},
-                                               {Stage::connect, Cause::closed},
-                                               {Stage::connect, Cause::http_1_1_required},
-                                               {Stage::tls, Cause::not_http2},
-                                               {Stage::tls, Cause::goaway},
-                                               {Stage::tls, Cause::http_1_1_required},
-                                               {Stage::send, Cause::goaway},
-                                               {Stage::send, Cause::stream_refused},
-                                               {Stage::send, Cause::stream_reset},
-                                               {Stage::send, Cause::http_1_1_required},
-                                               {Stage::send, Cause::malformed_response}};
+// being sent on it, a client leaves at a moment that is soon over, and ends over HTTP/2 at an unusual moment.
+constexpr Failure failures_seldom_reached[] = {
+    {Stage::send, Cause::unacknowledged},    {Stage::tls, Cause::cancelled},
+    {Stage::head, Cause::cancelled},         {Stage::body, Cause::cancelled},
+    {Stage::connect, Cause::closed},         {Stage::connect, Cause::http_1_1_required},
+    {Stage::tls, Cause::not_http2},          {Stage::tls, Cause::goaway},
+    {Stage::tls, Cause::http_1_1_required},  {Stage::send, Cause::goaway},
+    {Stage::send, Cause::stream_refused},    {Stage::send, Cause::stream_reset},
+    {Stage::send, Cause::http_1_1_required}, {Stage::send, Cause::malformed_response}};
 
 void append_row(std::string& text, std::string_view name, std::uint64_t count) {
   char line[120];

@@ -371,7 +371,7 @@ TEST(ProxyRetries, post_is_ended_by_response_timeout_and_not_by_attempt_timeout)
   EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds(400));
   EXPECT_EQ(got.status, 504);
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
-  EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable");
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
   EXPECT_NE(got.field("Proxy-Status").find("http_response_timeout"), std::string::npos);
 }
 

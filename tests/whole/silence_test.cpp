@@ -103,7 +103,7 @@ TEST(ProxySilence, L4_post_on_a_dead_connection_is_never_sent_twice) {
     ASSERT_TRUE(are_gone(gone, ++responded));
   EXPECT_EQ(got.status, 504);
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
-  EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable");
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
   EXPECT_EQ(heard.size(), responded);
   EXPECT_EQ(upstream.connections(), responded);
 }
