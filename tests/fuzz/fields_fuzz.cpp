@@ -114,7 +114,7 @@ void judge_request_out(const RequestHead& head, const Forward& forward, bool upg
   for (const FieldLine& field : again.fields)
     law(lowered(field.name) != "reprise-attempt", "no attempt of another hop");
   std::string second;
-  write_request_head(again, {"h", 80, "h", false, {}, std::get<Target>(split_origin(again.target))}, {},
+  write_request_head(again, {"h", 80, "h", false, {}, std::get<Target>(split_origin(again.target))},
                      pseudonym, false, second);
   second += "\r\n";
   RequestHead third;
@@ -136,7 +136,7 @@ void judge_request(std::string_view text) {
   if (taken == nullptr) return;
   for (const bool keep : {false, upgrades}) {
     std::string out;
-    write_request_head(head, *taken, {}, pseudonym, keep, out);
+    write_request_head(head, *taken, pseudonym, keep, out);
     judge_request_out(head, *taken, keep, out + "\r\n");
   }
   static_cast<void>(is_nested_retry(head));

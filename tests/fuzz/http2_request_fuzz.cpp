@@ -89,7 +89,7 @@ void check_way_through(const RequestHead& head, const FieldList& fields, TargetF
   const auto* const forward = std::get_if<Forward>(&intake);
   if (forward == nullptr) return;
   std::string out;
-  write_request_head(head, *forward, {}, "reprise", false, out);
+  write_request_head(head, *forward, "reprise", false, out);
   out += "\r\n";
   // The proxy adds Via and Host to a head that may already be at the limits.
   constexpr HeadLimits wider{.bytes = 2 * HeadLimits().bytes, .fields = 2 * HeadLimits().fields};

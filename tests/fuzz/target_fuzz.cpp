@@ -103,11 +103,12 @@ void judge_absolute(std::string_view text) {
 }
 
 /// Returns the request line that is sent upstream, or an empty string if the request is not forwarded.
-std::string outgoing(const RequestHead& head, const Intake& intake, std::string_view prefix) {
-  const auto* forward = std::get_if<Forward>(&intake);
+std::string outgoing(const RequestHead& head, Intake intake, std::string_view prefix) {
+  auto* forward = std::get_if<Forward>(&intake);
   if (forward == nullptr) return {};
-  std::string out;
-  write_request_head(head, *forward, prefix, "reprise-x1", false, out);
+  std::string joined, out;
+  put_below(prefix, forward->target, joined);
+  write_request_head(head, *forward, "reprise-x1", false, out);
   return out;
 }
 

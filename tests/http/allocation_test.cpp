@@ -54,7 +54,7 @@ void exchange(Connection& connection) {
   ASSERT_FALSE(has_looped(connection.request, "reprise-x1"));
   ASSERT_FALSE(is_nested_retry(connection.request));
   connection.out.clear();
-  write_request_head(connection.request, std::get<Forward>(intake), "", "reprise-x1", false, connection.out);
+  write_request_head(connection.request, std::get<Forward>(intake), "reprise-x1", false, connection.out);
   connection.decoder.reset();
   const auto data = connection.decoder.step(body_text);
   ASSERT_EQ(data.data, "hello");

@@ -17,7 +17,7 @@ string absolute(const string& text, std::string_view authorization = {}) {
   const Intake intake = take_forward(read.head, {});
   const auto& forward = std::get<Forward>(intake);
   string out;
-  write_request_head(read.head, forward, "", "reprise-x1", false, out);
+  write_request_head(read.head, forward, "reprise-x1", false, out);
   make_absolute(forward.host, forward.port, authorization, out);
   return out;
 }

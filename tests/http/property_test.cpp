@@ -118,7 +118,7 @@ TEST(Property, accepted_request_keeps_its_framing_when_forwarded) {
     if (forward == nullptr) continue;
     ++accepted;
     string out;
-    write_request_head(read.head, *forward, "", "reprise-x1", false, out);
+    write_request_head(read.head, *forward, "reprise-x1", false, out);
     const ReadRequest again(out + "\r\n");
     ASSERT_EQ(again.parsed, complete) << text << "---\n" << out;
     ASSERT_TRUE(same(again.head.framing, read.head.framing)) << text << "---\n" << out;

@@ -13,18 +13,20 @@ using std::string;
 string rewrite(const string& text, std::string_view prefix = "", bool keep_upgrade = false) {
   const ReadRequest read(text);
   EXPECT_EQ(read.parsed, complete) << text;
-  const Intake intake = take_forward(read.head, {});
-  string out;
-  write_request_head(read.head, std::get<Forward>(intake), prefix, "reprise-x1", keep_upgrade, out);
+  Intake intake = take_forward(read.head, {});
+  string joined, out;
+  put_below(prefix, std::get<Forward>(intake).target, joined);
+  write_request_head(read.head, std::get<Forward>(intake), "reprise-x1", keep_upgrade, out);
   return out;
 }
 
 string rewrite_gateway(const string& text, std::string_view prefix, std::string_view authority) {
   const ReadRequest read(text);
   EXPECT_EQ(read.parsed, complete) << text;
-  const Intake intake = take_gateway(read.head, {"up", 80, false, authority});
-  string out;
-  write_request_head(read.head, std::get<Forward>(intake), prefix, "reprise-x1", false, out);
+  Intake intake = take_gateway(read.head, {"up", 80, false, authority});
+  string joined, out;
+  put_below(prefix, std::get<Forward>(intake).target, joined);
+  write_request_head(read.head, std::get<Forward>(intake), "reprise-x1", false, out);
   return out;
 }
 
@@ -90,7 +92,7 @@ TEST(Rewrite, M36_trailer_field_is_kept_beside_a_length_only_for_clients_of_http
   for (const bool over_http2 : {false, true}) {
     read.head.over_http2 = over_http2;
     string out;
-    write_request_head(read.head, std::get<Forward>(take_forward(read.head, {})), "", "", false, out);
+    write_request_head(read.head, std::get<Forward>(take_forward(read.head, {})), "", false, out);
     EXPECT_EQ(out, string("POST / HTTP/1.1\r\nHost: h\r\n") + (over_http2 ? "Trailer: Z\r\n" : "") +
                        "Content-Length: 5\r\n");
     ResponseRewrite rewrite = ours();
@@ -187,7 +189,7 @@ TEST(Rewrite, J4_max_forwards_never_goes_below_zero) {
     Forward forward;
     forward.target = std::get<Target>(split_absolute(read.head.target));
     string out;
-    write_request_head(read.head, forward, "", "reprise-x1", false, out);
+    write_request_head(read.head, forward, "reprise-x1", false, out);
     EXPECT_EQ(out, "TRACE / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n" + via_line);
   }
 }
@@ -242,7 +244,7 @@ TEST(Rewrite, D3_every_attempt_sends_the_same_head) {
   const Intake intake = take_forward(read.head, {});
   for (int attempt = 1; attempt <= 2; ++attempt) {
     string out;
-    write_request_head(read.head, std::get<Forward>(intake), "", "reprise-x1", false, out);
+    write_request_head(read.head, std::get<Forward>(intake), "reprise-x1", false, out);
     EXPECT_EQ(out, sent("B: 2\r\n")) << attempt;
   }
 }

@@ -21,7 +21,7 @@ std::string sent_head(const std::string& text) {
   EXPECT_TRUE(read.accepted) << text;
   const Intake intake = take_gateway(read.head, {.host = "up.test"});
   std::string out;
-  write_request_head(read.head, std::get<Forward>(intake), {}, {}, false, out);
+  write_request_head(read.head, std::get<Forward>(intake), {}, false, out);
   return out + "\r\n";
 }
 
@@ -60,7 +60,7 @@ TEST(RequestText, options_for_the_whole_server_has_both_target_forms) {
   EXPECT_EQ(text, "OPTIONS http://a.test HTTP/1.1\r\nHost: a.test\r\n\r\n");
   const HeadOfText read(text);
   std::string out;
-  write_request_head(read.head, std::get<Forward>(take_forward(read.head, {})), {}, {}, false, out);
+  write_request_head(read.head, std::get<Forward>(take_forward(read.head, {})), {}, false, out);
   EXPECT_EQ(out, "OPTIONS * HTTP/1.1\r\nHost: a.test\r\n") << "the upstream gets the same target";
 }
 

@@ -17,7 +17,7 @@ struct Sent {
       : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {
     EXPECT_EQ(http::parse_request(text, {}, head), http::Parsed{http::Progress::complete});
     const http::Intake intake = http::take_forward(head, {});
-    http::write_request_head(head, std::get<http::Forward>(intake), {}, "reprise-x",
+    http::write_request_head(head, std::get<http::Forward>(intake), "reprise-x",
                              http::asks_upgrade(head, http::ToH2c::dropped), outgoing);
   }
   bool has(std::string_view name, std::string_view value = {}) const {

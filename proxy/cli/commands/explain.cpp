@@ -55,8 +55,9 @@ struct Arguments {
 struct Asked {
   std::string text;  ///< text of the request head; `head` has views into this text
   http::RequestHead head;
-  std::string outgoing;       ///< head that would be sent upstream; empty for a tunnel
-  std::string prefixed_path;  ///< what `view.path` refers to if the gateway's upstream has a path of its own
+  std::string outgoing;  ///< head that would be sent upstream; empty for a tunnel
+  std::string
+      below_upstream;  ///< target that `view` refers to if the gateway's upstream has a path of its own
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
@@ -160,7 +161,7 @@ std::vector<std::string> words_of_https(const config::Settings& settings, std::s
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
   asked.view.fields = &asked.head;
-  const http::Intake intake = http::take_forward(asked.head, ports_of(settings));
+  http::Intake intake = http::take_forward(asked.head, ports_of(settings));
   if (const auto* connect = std::get_if<http::Connect>(&intake)) {
     asked.tunnel = true;
     asked.view.host = connect->host;
@@ -170,26 +171,24 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   }
   if (std::holds_alternative<http::Respond>(intake))
     throw BadUse("Max-Forwards is 0: reprise responds to this request itself and sends no attempt");
-  const auto split = http::split_absolute(asked.head.target);
-  const auto* target = std::get_if<http::Target>(&split);
   const auto* rejected = std::get_if<http::Rejected>(&intake);
   if (rejected != nullptr) throw BadUse(refusal(rejected->cause));
-  go_to(*target, asked.view);
-  asked.https = target->https;
-  std::string_view prefix;
+  auto& forward = std::get<http::Forward>(intake);
+  go_to(forward.target, asked.view);
+  asked.https = forward.https;
   if (asked.https) {
     asked.https_words = words_of_https(settings, asked.view.host);
   } else if (const config::Listener* gateway = gateway_at(settings, asked.view)) {
+    http::put_below(gateway->upstream.path_prefix, forward.target, asked.below_upstream);
+    go_to(forward.target, asked.view);
     asked.view.host = gateway->upstream.host;
     asked.view.port = gateway->upstream.port;
     asked.https = gateway->upstream.https;
-    prefix = gateway->upstream.path_prefix;
-    asked.view.path = http::upstream_path(*target, prefix, asked.prefixed_path);
     asked.notes.push_back(given.url.substr(0, given.url.find('/', 7)) +
                           " is a gateway listener: the upstream is " + gateway->upstream.host + ":" +
                           std::to_string(gateway->upstream.port) + gateway->upstream.path_prefix + ".");
   }
-  http::write_request_head(asked.head, std::get<http::Forward>(intake), prefix, "reprise",
+  http::write_request_head(asked.head, forward, "reprise",
                            http::asks_upgrade(asked.head, http::ToH2c::dropped), asked.outgoing);
 }
 

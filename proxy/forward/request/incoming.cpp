@@ -12,7 +12,7 @@ void Incoming::clear() {
   head.reset();
   net::empty_out(head.fields);
   view = {};
-  prefixed_path.clear();
+  below_upstream.clear();
   started = {};
 }
 

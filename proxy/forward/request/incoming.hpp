@@ -40,9 +40,10 @@ struct Incoming {
   const bool* listener_closed = &never_closed;
   RequestKind kind = RequestKind::forward;
   http::RequestHead head;  ///< empty if the client asked for a byte stream without HTTP (SOCKS, transparent)
-  policy::RequestView view;   ///< the properties that routes and rules match, as the upstream gets them
-  std::string prefixed_path;  ///< what `view.path` refers to if the gateway's upstream has a path of its own
-  Instant started{};          ///< time at which the head was complete
+  policy::RequestView view;  ///< the properties that routes and rules match, as the upstream gets them
+  std::string
+      below_upstream;  ///< target that `view` refers to if the gateway's upstream has a path of its own
+  Instant started{};   ///< time at which the head was complete
 
   void clear();
 };

@@ -97,7 +97,7 @@ void write_outgoing(const Client& client, const http::Forward& forward, Request&
   const bool upgrades = std::holds_alternative<Upgrade>(request.purpose);
   out.via = via_of(route, client.role->reached_by_others);
   const std::string_view pseudonym = client.worker.shared.pseudonym;
-  http::write_request_head(request.in.head, forward, client.role->settings.upstream.path_prefix,
+  http::write_request_head(request.in.head, forward,
                            out.via == AttemptVia::in_the_head ? pseudonym : std::string_view(), upgrades,
                            out.head);
   if (!out.grpc_timeout.empty()) remove_timeout(out.head);
@@ -113,7 +113,7 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
   Outgoing& out = request.out;
   const RequestListener* const mode = client.role->mode().requests();
   in.kind = inside != nullptr ? inside->kind : mode->kind();
-  in.view.path = upstream_path(forward.target, client.role->settings.upstream.path_prefix, in.prefixed_path);
+  in.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   in.view.query = forward.target.query;
   choose_route(request, in.head.method, forward.host, forward.port);
   const std::string_view dialled = inside != nullptr ? std::string_view(inside->dialled) : forward.host;
@@ -138,10 +138,12 @@ void plan_forward(Client& client, const InsideStream* inside, const http::Forwar
 
 Plan plan(Client& client, const InsideStream* inside, net::BodySource& body, Request& request) {
   client.pin_current_snapshot(request);
-  const http::Intake intake = take_in(client, inside, request.in.head);
+  http::Intake intake = take_in(client, inside, request.in.head);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) return rejected->cause;
   if (http::has_looped(request.in.head, client.worker.shared.pseudonym)) return Rejection::loop;
-  if (const auto* forward = std::get_if<http::Forward>(&intake)) {
+  if (auto* forward = std::get_if<http::Forward>(&intake)) {
+    // From here on the path is the upstream's, like host and port: for routes, for the log and for the head.
+    http::put_below(client.role->settings.upstream.path_prefix, forward->target, request.in.below_upstream);
     plan_forward(client, inside, *forward, body, request);
     const Route& route = request.route;
     const http::Framing& framing = request.in.head.framing;

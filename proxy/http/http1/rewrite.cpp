@@ -53,15 +53,13 @@ class Run {
   std::string_view run_;
 };
 
-void append_path(const RequestHead& head, const Target& target, std::string_view prefix, std::string& out) {
+void append_path(const RequestHead& head, const Target& target, std::string& out) {
   const std::string_view path = target.path_and_query;
   // For an OPTIONS request for the whole server, the target is `*` (RFC 9112 3.2.4).
-  if (path == "*" || (path.empty() && prefix.empty() && head.method == "OPTIONS")) {
+  if (path == "*" || (path.empty() && head.method == "OPTIONS")) {
     out += '*';
     return;
   }
-  if (prefix.ends_with('/')) prefix.remove_suffix(1);
-  out += prefix;
   if (!path.starts_with('/')) out += '/';
   out += path;
 }
@@ -193,21 +191,14 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
 
 }  // namespace
 
-std::string_view upstream_path(const Target& target, std::string_view path_prefix, std::string& prefixed) {
-  const std::string_view path = target.path.empty() ? "/" : target.path;
-  if (path_prefix.empty() || path == "*") return path;
-  prefixed.assign(path_prefix).append(path);
-  return prefixed;
-}
-
-void write_request_head(const RequestHead& head, const Forward& forward, std::string_view path_prefix,
-                        std::string_view via_pseudonym, bool keep_upgrade, std::string& out) {
+void write_request_head(const RequestHead& head, const Forward& forward, std::string_view via_pseudonym,
+                        bool keep_upgrade, std::string& out) {
   const NamedByConnection named(head.fields);
   const RequestHop hop = read_hop(head, keep_upgrade);
   const bool host_rewritten = !forward.host_field.empty();
   out += head.method;
   out += ' ';
-  append_path(head, forward.target, path_prefix, out);
+  append_path(head, forward.target, out);
   out += " HTTP/1.1\r\n";
   if (host_rewritten) ascii::append(out, "Host: ", forward.host_field, "\r\n");
   Run run(out);

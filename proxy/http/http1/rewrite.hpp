@@ -15,7 +15,7 @@ namespace reprise::http {
 
 /// Appends the request head that every attempt sends, without the final blank line, so that an attempt can
 /// add its own field. The head has these properties:
-/// - The target is in origin-form with `path_prefix` (gateway) before the path, and the version is HTTP/1.1.
+/// - The target is in origin-form and the version is HTTP/1.1.
 /// - A rewritten Host follows the request line.
 /// - Hop-by-hop fields and fields that Connection names are removed (RFC 9110 7.6.1), except framing, routing
 ///   and credential fields, which Connection must not name.
@@ -26,12 +26,8 @@ namespace reprise::http {
 /// - Max-Forwards is decremented on OPTIONS and TRACE.
 /// - `Via: 1.x pseudonym` is added unless the pseudonym is empty.
 /// - Upgrade and `Connection: upgrade` are kept if `keep_upgrade` is true.
-void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
-                        std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
-
-/// Returns the path of that head's target, without its query: `/` for an empty path. Returns a view into
-/// `target`, or into `prefixed`, which gets the path if `path_prefix` is not empty.
-std::string_view upstream_path(const Target& target, std::string_view path_prefix, std::string& prefixed);
+void write_request_head(const RequestHead&, const Forward&, std::string_view via_pseudonym, bool keep_upgrade,
+                        std::string& out);
 
 /// Returns the version in which the request was received, as Via names it: `1.0`, `1.1` or `2.0`.
 std::string_view version_of(const RequestHead&);

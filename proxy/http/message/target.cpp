@@ -135,4 +135,14 @@ std::variant<Target, Rejection> split_origin(std::string_view text) {
   return target;
 }
 
+void put_below(std::string_view prefix, Target& target, std::string& joined) {
+  if (prefix.ends_with('/')) prefix.remove_suffix(1);
+  const std::string_view own = target.path_and_query;
+  if (prefix.empty() || own == "*") return;
+  joined.assign(prefix);
+  if (!own.starts_with('/')) joined += '/';
+  joined += own;
+  split_path(joined, target);
+}
+
 }  // namespace reprise::http

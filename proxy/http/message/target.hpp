@@ -39,4 +39,8 @@ std::variant<Target, Rejection> split_absolute(std::string_view target);
 /// Splits an origin-form target (`/path?query`, or `*`). `authority` and `origin` stay empty.
 std::variant<Target, Rejection> split_origin(std::string_view target);
 
+/// Puts `prefix` (the path of a gateway's upstream; may be empty) before the path of the target, unless the
+/// target is `*`. The target then refers to `joined`, which must outlive it.
+void put_below(std::string_view prefix, Target& target, std::string& joined);
+
 }  // namespace reprise::http
