@@ -21,6 +21,11 @@ constexpr std::string_view without_last_dot(std::string_view host) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;
 }
+/// Returns the host as a URL names it: an IPv6 address in brackets (RFC 3986 3.2.2). `host` may have them.
+inline std::string host_text(std::string_view host) {
+  const bool is_bare = host.find(':') != std::string_view::npos && !host.starts_with('[');
+  return is_bare ? std::string("[").append(host).append("]") : std::string(host);
+}
 constexpr bool is_same_host(std::string_view a, std::string_view b) {
   return equals_ignoring_case(without_last_dot(a), without_last_dot(b));
 }

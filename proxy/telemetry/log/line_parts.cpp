@@ -11,6 +11,7 @@
 #include <ctime>
 #include <iterator>
 
+#include "proxy/policy/match/ascii.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
 
 namespace reprise::telemetry {
@@ -83,15 +84,10 @@ void append_span(std::string& out, policy::Duration span) {
   }
 }
 
-std::string host_text(std::string_view host) {
-  const bool is_bare = host.find(':') != std::string_view::npos && !host.starts_with('[');
-  return is_bare ? "[" + std::string(host) + "]" : std::string(host);
-}
-
 std::string url_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
   std::string url(record.tunnel ? "" : (record.over_tls ? "https://" : "http://"));
   const std::uint16_t standard = record.over_tls ? https_port : http_port;
-  url += host_text(clipped(record.host));
+  url += policy::host_text(clipped(record.host));
   if (record.port != 0 && (record.tunnel || record.port != standard)) {
     url += ':';
     append_number(url, std::uint64_t{record.port});

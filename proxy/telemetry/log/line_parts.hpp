@@ -19,10 +19,6 @@ void append_clock(std::string& out, std::int64_t wall);
 /// Appends a duration for people, for example `0.4ms`, `812ms`, `1.2s` or `75s`.
 void append_span(std::string& out, policy::Duration);
 
-/// Returns the host as a URL names it: an IPv6 address in brackets (RFC 3986 3.2.2). `host` may have
-/// brackets.
-std::string host_text(std::string_view host);
-
 /// Returns `http://host[:port]/path` (or `https`) without the query, or `host:port` for a tunnel. The text is
 /// not escaped, and each part of it is clipped. With `LogPath::route`, the route's name in brackets replaces
 /// the path.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "proxy/policy/match/ascii.hpp"
 #include "proxy/policy/match/grpc_pattern.hpp"
 #include "proxy/telemetry/log/grpc_call.hpp"
 #include "proxy/telemetry/log/json_text.hpp"
@@ -90,7 +91,7 @@ std::string_view scheme_of(const HistoryEntry& story) { return story.over_tls ? 
 std::string url_of(const HistoryEntry& story) {
   if (story.tunnel || !story.path.starts_with('/')) return {};
   std::string url(scheme_of(story));
-  url.append("://").append(host_text(story.host));
+  url.append("://").append(policy::host_text(story.host));
   if (story.port != (story.over_tls ? 443 : 80)) url.append(":").append(std::to_string(story.port));
   return url.append(story.path);
 }

@@ -28,7 +28,7 @@ std::string visible(std::string_view text) {
 std::string request_text(const HistoryEntry& story) {
   const std::string_view scheme = story.tunnel ? "" : story.over_tls ? "https://" : "http://";
   std::string text =
-      visible(story.method) + " " + std::string(scheme) + visible(telemetry::host_text(story.host));
+      visible(story.method) + " " + std::string(scheme) + visible(policy::host_text(story.host));
   const std::uint16_t usual = story.over_tls ? 443 : 80;
   if (story.tunnel || story.port != usual) text += ":" + std::to_string(story.port);
   return text + visible(story.path);

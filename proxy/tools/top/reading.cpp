@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "proxy/policy/match/ascii.hpp"
 #include "proxy/tools/top/json_members.hpp"
 
 namespace reprise::tools {
@@ -133,8 +134,7 @@ AttemptReading attempt_in(const Members& of) {
 }
 
 std::string target_of(const Members& of) {
-  std::string host = of.text("host");
-  if (host.find(':') != std::string::npos && !host.starts_with('[')) host = "[" + host + "]";
+  const std::string host = policy::host_text(of.text("host"));
   const std::uint64_t port = of.count("port");
   if (of.flag("tunnel")) return host + ":" + std::to_string(port);
   const bool tls = of.flag("tls");
