@@ -195,7 +195,7 @@ TEST_F(ExchangeTest, stopped_attempt_is_entered_with_its_stage_and_address) {
   std::ignore = exchange.begin(epoch, dice);
   StoppedAttempt stopped{{}, Stage::connect};
   stopped.report.address.port = 8080;
-  std::ignore = exchange.client_reset(epoch + 1s, &stopped);
+  std::ignore = exchange.client_reset(epoch + 1s, stopped);
   const LedgerEntry& entry = exchange.ledger().back();
   EXPECT_EQ(std::get<Failed>(entry.outcome).stage, Stage::connect);
   EXPECT_EQ(std::get<Failed>(entry.outcome).cause, Cause::cancelled);

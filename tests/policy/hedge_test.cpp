@@ -232,7 +232,7 @@ TEST_F(HedgeTest, client_reset_cancels_both_attempts_and_enters_what_one_has_rep
   Exchange one = exchange();
   race(one);
   const StoppedAttempt stopped{of(2), Stage::send};
-  const Actions asked = one.client_reset(epoch + 250ms, &stopped);
+  const Actions asked = one.client_reset(epoch + 250ms, stopped);
   ASSERT_EQ(asked.size(), 3U);
   EXPECT_EQ(at<Cancel>(asked, 0)->number, 1U);
   EXPECT_EQ(at<Cancel>(asked, 1)->number, 2U);

@@ -137,7 +137,7 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
     const auto* failed = std::get_if<policy::Failed>(&result.outcome);
     const policy::StoppedAttempt stopped{result.report,
                                          failed != nullptr ? failed->stage : policy::Stage::await_head};
-    actions_ = machine_.client_reset(now, &stopped);
+    actions_ = machine_.client_reset(now, stopped);
     return;
   }
   if (client_.watch.has_news()) note(report_departures());

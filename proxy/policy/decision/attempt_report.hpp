@@ -24,9 +24,10 @@ struct AttemptReport {
   Duration queued{};   ///< how long the attempt waited for an HTTP/2 stream
 };
 
-/// What is known of an attempt that was stopped because the client reset the connection.
+/// What is known of an attempt that was stopped because the client reset the connection. By default it has
+/// not reported, so bytes may have been sent.
 struct StoppedAttempt {
-  AttemptReport report;
+  AttemptReport report{false, Sent::maybe};
   Stage stage = Stage::await_head;  ///< where the attempt was
 };
 

@@ -8,13 +8,6 @@
 namespace reprise::policy {
 namespace {
 
-// Returns a cancelled attempt that has not reported: bytes may have been sent.
-StoppedAttempt unreported() {
-  StoppedAttempt attempt;
-  attempt.report.sent = Sent::maybe;
-  return attempt;
-}
-
 Failed outcome_of(const StoppedAttempt& attempt) { return {attempt.stage, Cause::cancelled}; }
 
 }  // namespace
@@ -226,7 +219,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
     return {};
   }
   // This outcome of attempt 1 is provisional: it is overwritten when attempt 1 ends.
-  enter(report, outcome_of(unreported()), {true, now - started_, Reason::hedged}, now);
+  enter(report, outcome_of({}), {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
   host_.count_first(now);
   race_.start(started_);
@@ -277,10 +270,10 @@ std::optional<unsigned> Exchange::enter_end(const AttemptReport& report, const O
 // Records a step of the hedge race as one or more entries of the ledger. Only the last entry gets the
 // verdict.
 void Exchange::enter_step(const HedgeRace::Step& step, const AttemptReport& report, const Outcome& outcome,
-                          const Verdict& verdict, Instant now, const StoppedAttempt* stopped) {
+                          const Verdict& verdict, Instant now, const StoppedAttempt& stopped) {
   using Entry = HedgeRace::Entry;
-  const auto cancelled = [stopped](unsigned number) {
-    return stopped != nullptr && stopped->report.number == number ? *stopped : unreported();
+  const auto cancelled = [&stopped](unsigned number) {
+    return stopped.report.number == number ? stopped : StoppedAttempt();
   };
   ledger_.hedge = step.copy;
   if (step.first == Entry::outcome) ledger_.correct(HedgeRace::first, report, outcome, now);
@@ -463,7 +456,7 @@ Actions Exchange::shutdown(Instant now) {
   return state_ == State::waiting ? stop_waiting(Reason::shutting_down, now) : Actions{};
 }
 
-Actions Exchange::client_reset(Instant now, const StoppedAttempt* stopped) {
+Actions Exchange::client_reset(Instant now, const StoppedAttempt& stopped) {
   const State before = state_;
   state_ = State::over;
   if (before == State::over) return {};
@@ -477,19 +470,18 @@ Actions Exchange::client_reset(Instant now, const StoppedAttempt* stopped) {
   return {Cancel{body_->attempt()}, Leave{}};
 }
 
-Actions Exchange::abandon_attempts(Instant now, const StoppedAttempt* stopped) {
+Actions Exchange::abandon_attempts(Instant now, const StoppedAttempt& stopped) {
   using Entry = HedgeRace::Entry;
   const Verdict gone{false, {}, Reason::client_gone};
   if (number_ == 1) host_.count_first(now);
   if (!race_.is_on()) {
     race_.drop();
     host_.discard(admitted_);
-    const StoppedAttempt attempt = stopped != nullptr ? *stopped : unreported();
-    enter(attempt.report, outcome_of(attempt), gone, now);
+    enter(stopped.report, outcome_of(stopped), gone, now);
     return {Cancel{number_}, Leave{}};
   }
   const HedgeRace::Step step = race_.abandon();
-  enter_step(step, unreported().report, outcome_of(unreported()), gone, now, stopped);
+  enter_step(step, stopped.report, outcome_of(stopped), gone, now, stopped);
   if (step.first == Entry::cancelled && step.second == Entry::cancelled)
     return {Cancel{HedgeRace::first}, Cancel{HedgeRace::second}, Leave{}};
   return {Cancel{step.first == Entry::cancelled ? HedgeRace::first : HedgeRace::second}, Leave{}};

@@ -99,8 +99,8 @@ class Exchange {
   /// and a wait ends.
   Actions client_finished(Instant now);
   /// Reports that the client reset the connection. Stops all attempts. `stopped`: what is known of one of
-  /// them; null if none has reported.
-  Actions client_reset(Instant now, const StoppedAttempt* stopped = nullptr);
+  /// them.
+  Actions client_reset(Instant now, const StoppedAttempt& stopped = {});
   /// Reports SIGTERM. The running attempt continues; a wait ends, and the last response is delivered.
   Actions shutdown(Instant now);
 
@@ -136,7 +136,7 @@ class Exchange {
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
   std::optional<unsigned> enter_end(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   void enter_step(const HedgeRace::Step&, const AttemptReport&, const Outcome&, const Verdict&, Instant now,
-                  const StoppedAttempt* = nullptr);
+                  const StoppedAttempt& = {});
 
   // The following functions run after the response head was sent to the client.
   Actions resume_refused(const AttemptReport&, const Responded&, Instant now, Dice&);
@@ -149,7 +149,7 @@ class Exchange {
   Actions stop_waiting(Reason, Instant now);
   void end_wait(Reason, Instant now);
   Actions cut(Reason);
-  Actions abandon_attempts(Instant now, const StoppedAttempt*);
+  Actions abandon_attempts(Instant now, const StoppedAttempt&);
 
   const RoutePolicy& policy_;
   Facts facts_;
