@@ -1,6 +1,5 @@
 #include "proxy/server/process/control_commands.hpp"
 
-#include <cstdint>
 #include <optional>
 
 #include "config/keys/scalar.hpp"
@@ -23,15 +22,11 @@ std::string joined(const std::vector<std::string>& words) {
 // Returns the length of a pause: a duration, or a whole number of seconds. Returns nothing if the text is
 // malformed or the length is not allowed.
 std::optional<policy::Duration> pause_of(std::string_view text) {
-  constexpr std::uint64_t most_seconds = 24 * 60 * 60;
-  constexpr policy::Duration most = std::chrono::seconds(most_seconds);
-  if (const auto seconds = config::parse_whole(text))
-    return *seconds.value > 0 && *seconds.value <= most_seconds
-               ? std::optional<policy::Duration>(std::chrono::seconds(*seconds.value))
-               : std::nullopt;
-  const auto duration = config::parse_duration(text);
-  const bool fits = duration && *duration.value >= std::chrono::seconds(1) && *duration.value <= most;
-  return fits ? duration.value : std::nullopt;
+  const bool has_unit = !config::parse_whole(text);
+  const auto length = config::parse_duration(has_unit ? std::string(text) : std::string(text) + "s");
+  const bool fits =
+      length && *length.value >= std::chrono::seconds(1) && *length.value <= std::chrono::hours(24);
+  return fits ? length.value : std::nullopt;
 }
 
 }  // namespace
