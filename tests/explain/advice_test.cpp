@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/explain/one_route.hpp"
 #include "tests/policy/request_lines.hpp"
 
 namespace reprise::tools {
@@ -11,19 +12,9 @@ namespace {
 using namespace policy;
 using namespace std::chrono_literals;
 
-RouteTable only(const RoutePolicy& policy) {
-  Route route;
-  route.name = "default";
-  route.policy = policy;
-  return RouteTable({}, std::move(route));
-}
-
 Question ask(std::string_view method, const Outcome& outcome) {
-  Question question;
-  question.request = {method, "api.internal", 80, "/", "", nullptr};
-  question.download.get = method == "GET";
+  Question question = question_about(method);
   question.outcome = outcome;
-  question.first.sent = Sent::maybe;
   return question;
 }
 
@@ -293,12 +284,12 @@ TEST(Advice, J8_advice_on_a_407_is_not_to_list_it) {
 
 TEST(Advice, advice_on_spent_attempts_names_the_limit_that_was_reached) {
   const RouteTable routes = only({});
-  Explanation told = explain(routes, ask("GET", Responded{503, {}}));
-  EXPECT_EQ(advice(Reason::attempts_spent, told, {}), "Raise `retry.max_attempts` of the route.");
-  told.limit = AttemptLimit::resumes;
-  EXPECT_EQ(advice(Reason::attempts_spent, told, {}), "Raise `resume.max_attempts` of the route.");
-  told.limit = AttemptLimit::look_ups;
-  EXPECT_TRUE(says(advice(Reason::attempts_spent, told, {}), "Correct the name"));
+  Explanation explanation = explain(routes, ask("GET", Responded{503, {}}));
+  EXPECT_EQ(advice(Reason::attempts_spent, explanation, {}), "Raise `retry.max_attempts` of the route.");
+  explanation.limit = AttemptLimit::resumes;
+  EXPECT_EQ(advice(Reason::attempts_spent, explanation, {}), "Raise `resume.max_attempts` of the route.");
+  explanation.limit = AttemptLimit::look_ups;
+  EXPECT_TRUE(says(advice(Reason::attempts_spent, explanation, {}), "Correct the name"));
 }
 
 TEST(Advice, advice_on_a_429_names_the_statuses_with_which_the_upstream_did_nothing) {

@@ -4,27 +4,13 @@
 
 #include "proxy/tools/explain/explain_report.hpp"
 #include "proxy/tools/explain/explain_report_json.hpp"
+#include "tests/explain/one_route.hpp"
 
 namespace reprise::tools::ending_test {
 namespace {
 
 using namespace policy;
 using namespace std::chrono_literals;
-
-RouteTable only(const RoutePolicy& policy) {
-  Route route;
-  route.name = "default";
-  route.policy = policy;
-  return RouteTable({}, std::move(route));
-}
-
-Question get() {
-  Question question;
-  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
-  question.download.get = true;
-  question.first.sent = Sent::maybe;
-  return question;
-}
 
 /// Returns the explanation as text, followed by the explanation as JSON.
 std::string printed(const RoutePolicy& policy, const Question& question) {
@@ -39,7 +25,7 @@ std::string printed(const RoutePolicy& policy, const Question& question) {
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(Explanation, attempt_hangs_if_no_timer_bounds_the_wait_for_its_response) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   const auto hangs = [&](const RoutePolicy& policy) { return explain(only(policy), question).hangs; };
   RoutePolicy policy;
@@ -60,14 +46,14 @@ TEST(Explanation, attempt_hangs_if_no_timer_bounds_the_wait_for_its_response) {
 }
 
 TEST(Explanation, L20_failed_attempts_of_the_request_open_the_circuit) {
-  Question question = get();
+  Question question = question_about("GET");
   RoutePolicy policy;
   policy.circuit = CircuitPolicy{0.5, 10s, 3, 5s};
-  const Explanation told = explain(only(policy), question);
-  EXPECT_EQ(told.highest.last.number, 3U);
-  EXPECT_EQ(told.highest.last_verdict.reason, Reason::circuit_open);
-  EXPECT_TRUE(std::holds_alternative<Deliver>(told.highest.end));
-  EXPECT_EQ(told.waits.size(), 2U);
+  const Explanation explanation = explain(only(policy), question);
+  EXPECT_EQ(explanation.highest.last.number, 3U);
+  EXPECT_EQ(explanation.highest.last_verdict.reason, Reason::circuit_open);
+  EXPECT_TRUE(std::holds_alternative<Deliver>(explanation.highest.end));
+  EXPECT_EQ(explanation.waits.size(), 2U);
   policy.circuit->requests = 20;
   EXPECT_EQ(explain(only(policy), question).highest.last_verdict.reason, Reason::attempts_spent);
   policy.circuit->requests = 1;
@@ -77,7 +63,7 @@ TEST(Explanation, L20_failed_attempts_of_the_request_open_the_circuit) {
 }
 
 TEST(ExplainReport, attempt_that_hangs_has_no_verdict) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   question.first.number = question.first.charged = 2;
   RoutePolicy policy;
@@ -94,7 +80,7 @@ TEST(ExplainReport, attempt_that_hangs_has_no_verdict) {
 }
 
 TEST(ExplainReport, J8_407_is_not_delivered) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Responded{407, {}};
   RoutePolicy policy;
   EXPECT_TRUE(

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "proxy/tools/explain/advice.hpp"
+#include "tests/explain/one_route.hpp"
 #include "tests/policy/request_lines.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/play.hpp"
@@ -250,18 +251,8 @@ TEST(Explanation, simulated_runs_stay_within_the_explained_bounds) {
   EXPECT_GT(waits, 2'000U);
 }
 
-RouteTable only(const RoutePolicy& policy) { return RouteTable({}, route_of("default", {}, policy)); }
-
-Question get() {
-  Question question;
-  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
-  question.download.get = true;
-  question.first.sent = Sent::maybe;
-  return question;
-}
-
 TEST(Explanation, each_wait_is_listed_with_its_bounds) {
-  const Explanation told = explain(only({}), get());
+  const Explanation told = explain(only({}), question_about("GET"));
   ASSERT_EQ(told.waits.size(), 5U);
   EXPECT_EQ(told.waits[0].highest, 250ms);
   EXPECT_EQ(told.waits[1].highest, 500ms);
@@ -279,7 +270,7 @@ TEST(Explanation, deadline_limits_the_wait_bounds) {
   policy.retry.max_attempts.reset();
   policy.retry.deadline = 10s;
   policy.retry.backoff = {1s, 2, 64s, Jitter::equal};
-  const Explanation told = explain(only(policy), get());
+  const Explanation told = explain(only(policy), question_about("GET"));
   ASSERT_EQ(told.waits.size(), 4U) << "0.5 + 1 + 2 + 4 s fit, 8 s more do not";
   EXPECT_EQ(told.waits[2].highest, 4s);
   EXPECT_EQ(told.waits[3].lowest, 4s);
@@ -296,7 +287,7 @@ TEST(Explanation, number_of_listed_waits_is_limited) {
   policy.retry.max_attempts.reset();
   policy.retry.backoff.jitter = Jitter::full;
   policy.budget.reset();
-  const Explanation told = explain(only(policy), get());
+  const Explanation told = explain(only(policy), question_about("GET"));
   EXPECT_EQ(told.waits.size(), most_waits);
   EXPECT_TRUE(told.waits_left_out);
   EXPECT_TRUE(told.lowest.endless) << "waits of 0 s never meet the deadline";
@@ -304,7 +295,7 @@ TEST(Explanation, number_of_listed_waits_is_limited) {
 }
 
 TEST(Explanation, explanation_can_start_at_a_later_attempt) {
-  Question question = get();
+  Question question = question_about("GET");
   question.first.number = question.first.charged = 3;
   const Explanation told = explain(only({}), question);
   ASSERT_EQ(told.waits.size(), 3U);
@@ -314,7 +305,7 @@ TEST(Explanation, explanation_can_start_at_a_later_attempt) {
 }
 
 TEST(Explanation, explained_timeout_names_the_timer_that_the_route_configures) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
   Explanation told = explain(only({}), question);
   EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::response_timeout);
@@ -327,13 +318,13 @@ TEST(Explanation, explained_timeout_names_the_timer_that_the_route_configures) {
 }
 
 TEST(Explanation, truncated_response_is_not_retried_because_the_client_has_its_beginning) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
 TEST(Explanation, truncated_response_is_resumed_if_route_and_request_allow) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   const Explanation told = explain(only({}), question);
   EXPECT_TRUE(told.resumes);
@@ -364,7 +355,7 @@ TEST(Explanation, truncated_response_is_resumed_if_route_and_request_allow) {
 }
 
 TEST(Explanation, reason_is_named_if_a_truncated_response_is_not_resumed) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   EXPECT_EQ(explain(only({}), question).not_resumed, Reason::response_started);
   RoutePolicy poor;
@@ -378,7 +369,7 @@ TEST(Explanation, reason_is_named_if_a_truncated_response_is_not_resumed) {
 }
 
 TEST(Explanation, last_response_is_delivered_and_cut_if_it_is_truncated) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   policy.retry.on.statuses.set(200);
@@ -389,7 +380,7 @@ TEST(Explanation, last_response_is_delivered_and_cut_if_it_is_truncated) {
 
 // When a hedge is charged to the budget, the first attempt has not yet added its share to the budget.
 TEST(Explanation, hedge_is_decided_when_it_is_due) {
-  Question question = get();
+  Question question = question_about("GET");
   RoutePolicy policy;
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
   policy.hedge.emplace();
@@ -413,7 +404,7 @@ TEST(Explanation, hedge_is_decided_when_it_is_due) {
 TEST(Explanation, tunnels_upgrades_and_bound_connections_are_never_hedged) {
   RoutePolicy policy;
   policy.hedge.emplace();
-  Question question = get();
+  Question question = question_about("GET");
   ASSERT_EQ(explain(only(policy), question).hedge, Reason::hedged);
   question.facts.copyable = false;
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
@@ -426,7 +417,7 @@ TEST(Explanation, tunnels_upgrades_and_bound_connections_are_never_hedged) {
 }
 
 TEST(Explanation, request_on_an_authenticated_connection_is_not_retried) {
-  Question question = get();
+  Question question = question_about("GET");
   question.bound = true;
   const Explanation told = explain(only({}), question);
   EXPECT_EQ(told.lowest.first_verdict.reason, Reason::not_replayable);
@@ -442,13 +433,13 @@ TEST(Explanation, request_on_an_authenticated_connection_is_not_retried) {
 TEST(Explanation, route_with_mode_off_has_no_budget) {
   RoutePolicy policy;
   policy.budget.emplace();
-  EXPECT_LT(explain(only(policy), get()).lowest.first_budget_left, 1000);
+  EXPECT_LT(explain(only(policy), question_about("GET")).lowest.first_budget_left, 1000);
   policy.mode = Mode::off;
-  EXPECT_GT(explain(only(policy), get()).lowest.first_budget_left, 1e9);
+  EXPECT_GT(explain(only(policy), question_about("GET")).lowest.first_budget_left, 1e9);
 }
 
 TEST(Explanation, held_truncated_response_counts_as_a_failure) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   policy.hold.emplace();
@@ -466,7 +457,7 @@ TEST(Explanation, held_truncated_response_counts_as_a_failure) {
 
 // A held response is delivered and then resumed if the request is not retried and the client gets no 504.
 TEST(Explanation, held_truncated_response_is_resumed_only_if_it_is_delivered) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   policy.hold.emplace();
@@ -489,7 +480,7 @@ TEST(Explanation, held_truncated_response_is_resumed_only_if_it_is_delivered) {
 }
 
 TEST(Explanation, retryable_status_is_retried_before_its_body_can_be_truncated) {
-  Question question = get();
+  Question question = question_about("GET");
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   policy.retry.on.statuses.set(200);
@@ -520,7 +511,7 @@ TEST(Explanation, connect_request_counts_as_idempotent_because_dialling_again_is
 TEST(Explanation, body_over_the_replay_limit_is_not_replayable_once_sent) {
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::always;
-  Question question = get();
+  Question question = question_about("GET");
   question.body_bytes = policy.replay_disk_bytes;
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::attempts_spent);
   question.facts.no_store = true;
@@ -536,7 +527,7 @@ TEST(Explanation, body_over_the_replay_limit_is_not_replayable_once_sent) {
 TEST(Explanation, D5_body_over_the_total_replay_limit_is_not_replayable) {
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::always;
-  Question question = get();
+  Question question = question_about("GET");
   const auto reason_of = [&](std::uint64_t bytes) {
     question.body_bytes = bytes;
     return explain(only(policy), question).lowest.last_verdict.reason;

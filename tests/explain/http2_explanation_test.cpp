@@ -4,25 +4,13 @@
 
 #include "proxy/tools/explain/explain_report.hpp"
 #include "proxy/tools/explain/explanation.hpp"
+#include "tests/explain/one_route.hpp"
 
 namespace reprise::tools {
 namespace http2_explanation_test {
 namespace {
 
 using namespace policy;
-
-RouteTable only(const RoutePolicy& policy) {
-  Route route;
-  route.name = "default";
-  route.policy = policy;
-  return RouteTable({}, std::move(route));
-}
-
-Question get() {
-  Question question;
-  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
-  return question;
-}
 
 /// Returns the limit of that name in the report; empty if the report has none.
 std::string limit_in(std::string_view name, const RoutePolicy& policy, const Question& question) {
@@ -41,7 +29,7 @@ bool has(const std::string& text, std::string_view words) { return text.find(wor
 
 TEST(Explanation, M110_request_uses_http2_if_route_and_request_allow) {
   RoutePolicy policy;
-  Question question = get();
+  Question question = question_about("GET");
   const auto uses_http2 = [&] { return explain(only(policy), question).http2; };
   EXPECT_FALSE(uses_http2());
   question.http2 = true;
@@ -61,7 +49,7 @@ TEST(Explanation, M110_request_uses_http2_if_route_and_request_allow) {
 }
 
 TEST(Explanation, M69_refused_streams_are_retried_at_once_and_then_after_a_backoff) {
-  Question question = get();
+  Question question = question_about("GET");
   question.request.method = "POST";
   question.http2 = true;
   Failed refused{Stage::await_head, Cause::stream_refused};
@@ -77,7 +65,7 @@ TEST(Explanation, M69_refused_streams_are_retried_at_once_and_then_after_a_backo
 
 TEST(Explanation, M110_report_names_the_keys_http2_and_refused_stream_of_the_route) {
   RoutePolicy policy;
-  Question question = get();
+  Question question = question_about("GET");
   EXPECT_EQ(limit_in("http2", policy, question), "") << "HTTP/1 by default";
   question.http2 = true;
   EXPECT_TRUE(has(limit_in("http2", policy, question), "auto: "));
