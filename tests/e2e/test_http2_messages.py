@@ -44,6 +44,7 @@ def test_M33_response_gets_a_reason_phrase_and_separate_set_cookie_fields():
     with Http2Upstream({"/x": [Reply(404, b"no", [*cookies, ("x-a", "1"), ("x-a", "2")])]}) as upstream, http2_proxy(upstream) as reprise:
         response = ask(reprise, "GET")
         equal(response.start, "HTTP/1.1 404 Not Found")
+        equal(re.sub(r"reprise-\w+", "reprise-?", response.field("Via")), "2.0 reprise-?")
         equal([(name.lower(), value) for name, value in response.fields if name.lower() in ("set-cookie", "x-a")], [*cookies, ("x-a", "1"), ("x-a", "2")])
         equal(response.body, b"no")
 

@@ -67,6 +67,12 @@ TEST(ParentConnect, connect_to_the_parent_copies_no_field_of_the_request_except_
 TEST(ParentConnect, connect_to_the_parent_records_the_client_http_version_in_via) {
   EXPECT_EQ(connect("CONNECT h:443 HTTP/1.0\r\n\r\n", "h", 443),
             "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.0 reprise-x1\r\n\r\n");
+  const string text = "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n";
+  ReadRequest read(text);
+  read.head.over_http2 = true;
+  string out;
+  write_connect(read.head, "h", 443, "", "reprise-x1", out);
+  EXPECT_EQ(out, "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 2.0 reprise-x1\r\n\r\n");
 }
 
 TEST(ParentConnect, H5_connect_to_the_parent_keeps_the_via_field_for_loop_detection) {

@@ -274,6 +274,17 @@ TEST(Rewrite, J6_fields_with_a_meaning_only_in_requests_are_forwarded_unchanged_
             "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
+TEST(Rewrite, via_of_a_response_names_the_version_in_which_the_upstream_sent_it) {
+  EXPECT_EQ(response("HTTP/1.0 204 No Content\r\n\r\n", ours()),
+            "HTTP/1.1 204 No Content\r\n" + date_line + "Via: 1.0 reprise-x1\r\n\r\n");
+  const string text = "HTTP/1.1 204 No Content\r\n\r\n";
+  ReadResponse read(text);
+  read.head.over_http2 = true;
+  string out;
+  write_response_head(read.head, ours(), out);
+  EXPECT_EQ(out, "HTTP/1.1 204 No Content\r\n" + date_line + "Via: 2.0 reprise-x1\r\n\r\n");
+}
+
 TEST(Rewrite, hop_by_hop_response_fields_are_removed) {
   EXPECT_EQ(response(ok("Connection: X-Hop, keep-alive\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nA: "
                         "b\r\nProxy-Authenticate: x\r\n"

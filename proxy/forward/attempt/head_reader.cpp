@@ -119,6 +119,7 @@ HeadReader::Taken HeadReader::take_head() {
     return Taken::outcome;
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
+  head.over_http2 = response_.connection.is_http2();
   const bool switching = head.status == 101;
   // The attempt fails if a hedged copy or a resumed download gets a 101, because neither can change the
   // protocol of the client's connection.

@@ -1,5 +1,6 @@
 #include "proxy/http/http1/parent.hpp"
 
+#include "proxy/http/http1/rewrite.hpp"
 #include "proxy/http/message/ascii.hpp"
 #include "proxy/http/message/origin.hpp"
 
@@ -27,7 +28,7 @@ void write_connect(const RequestHead& head, std::string_view host, std::uint16_t
   for (const FieldLine& field : head.fields) {
     if (field.id == FieldId::via) ascii::append(out, "Via: ", field.value, "\r\n");
   }
-  ascii::append(out, head.minor_version == 0 ? "Via: 1.0 " : "Via: 1.1 ", via_pseudonym, "\r\n");
+  append_via(version_of(head), via_pseudonym, out);
   append_authorization(authorization, out);
   out += "\r\n";
 }

@@ -189,6 +189,11 @@ void append_response_framing(const ResponseHead& head, const ResponseRewrite& re
   if (const auto length = read_content_length_list(field->value)) append_length(*length, out);
 }
 
+std::string_view version_of(bool over_http2, unsigned minor_version) {
+  if (over_http2) return "2.0";
+  return minor_version == 0 ? "1.0" : "1.1";
+}
+
 }  // namespace
 
 void write_request_head(const RequestHead& head, const Forward& forward, std::string_view via_pseudonym,
@@ -213,8 +218,11 @@ void write_request_head(const RequestHead& head, const Forward& forward, std::st
 }
 
 std::string_view version_of(const RequestHead& head) {
-  if (head.over_http2) return "2.0";
-  return head.minor_version == 0 ? "1.0" : "1.1";
+  return version_of(head.over_http2, head.minor_version);
+}
+
+std::string_view version_of(const ResponseHead& head) {
+  return version_of(head.over_http2, head.minor_version);
 }
 
 void append_via(std::string_view version, std::string_view pseudonym, std::string& out) {
@@ -264,7 +272,7 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   append_response_framing(head, rewrite, out);
   if (head.status >= 200 && head.find(FieldId::date) == nullptr)
     ascii::append(out, "Date: ", rewrite.date, "\r\n");
-  append_via(head.minor_version == 0 ? "1.0" : "1.1", rewrite.via_pseudonym, out);
+  append_via(version_of(head), rewrite.via_pseudonym, out);
   const bool close = rewrite.close && head.status != 101;
   if (upgrade || close) {
     ascii::append(out, "Connection: ", upgrade ? "upgrade" : "close",

@@ -24,13 +24,14 @@ namespace reprise::http {
 /// - Trailer is kept if trailers may follow: the body is chunked, or the request arrived over HTTP/2.
 /// - `Reprise-Attempt` is removed.
 /// - Max-Forwards is decremented on OPTIONS and TRACE.
-/// - `Via: 1.x pseudonym` is added unless the pseudonym is empty.
+/// - Via is added unless the pseudonym is empty.
 /// - Upgrade and `Connection: upgrade` are kept if `keep_upgrade` is true.
 void write_request_head(const RequestHead&, const Forward&, std::string_view via_pseudonym, bool keep_upgrade,
                         std::string& out);
 
-/// Returns the version in which the request was received, as Via names it: `1.0`, `1.1` or `2.0`.
+/// Returns the version in which the message was received, as Via names it: `1.0`, `1.1` or `2.0`.
 std::string_view version_of(const RequestHead&);
+std::string_view version_of(const ResponseHead&);
 
 /// Appends the line `Via: version pseudonym`. `version`: the one in which the message was received (RFC 9110
 /// 7.6.3).
