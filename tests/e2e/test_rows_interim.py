@@ -392,7 +392,7 @@ def test_K2_each_failure_has_its_proxy_status_error_and_status_code():
         fails_with(reprise, f"http://{LOOPBACK}:{port}/", 502, "connection_refused", "while connecting to the upstream: connection refused")
         fails_with(reprise, f"http://{LOOPBACK}:{full}/", 504, "connection_timeout", "no connection was established within connect_timeout")
         fails_with(reprise, upstream.url("/hang"), 504, "http_response_timeout", "no response within response_timeout")
-        fails_with(reprise, upstream.url("/bad"), 502, "http_protocol_error", "the response is malformed or ambiguous")
+        fails_with(reprise, upstream.url("/bad"), 502, "http_protocol_error", "the response is malformed or ambiguous (bad_status_line)\n")
         fails_with(reprise, upstream.url("/large"), 502, "http_response_header_section_size", "larger than limits.header or limits.header_fields")
         fails_with(reprise, upstream.url("/close"), 502, "connection_terminated", "the upstream closed the connection")
         fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")

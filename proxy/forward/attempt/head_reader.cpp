@@ -19,6 +19,18 @@ using policy::Responded;
 using policy::Stage;
 using telemetry::LimitHit;
 
+namespace {
+
+// Returns the transfer coding that is not supported, or the word of the rule that the head breaks.
+std::string_view why_malformed(http::Rejection broken, const http::ResponseHead& head) {
+  const bool is_coding = broken == http::Rejection::bad_transfer_encoding ||
+                         broken == http::Rejection::unsupported_transfer_encoding;
+  const std::string_view coding = is_coding ? http::unsupported_coding(head.fields) : std::string_view();
+  return coding.empty() ? http::word(broken) : coding;
+}
+
+}  // namespace
+
 void HeadReader::upload_ended(UploadEnd end) {
   if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled) {
     if (end == UploadEnd::client_stalled) worker_.shared.metrics.count_limit(LimitHit::request_idle);
@@ -112,9 +124,7 @@ HeadReader::Taken HeadReader::take_head() {
       http::parse_response(buffer.view(), out_.route.snapshot->head_limits(), out_.in.head.method, head);
   if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
     Failed failed{Stage::head, net::cause_of(*why)};
-    if (*why == http::Rejection::bad_transfer_encoding ||
-        *why == http::Rejection::unsupported_transfer_encoding)
-      failed.why = http::unsupported_coding(head.fields);
+    if (failed.cause == Cause::malformed_response) failed.why = why_malformed(*why, head);
     outcome_ = failed;
     return Taken::outcome;
   }

@@ -99,8 +99,9 @@ struct Failed {
   /// - `tls_certificate_error`: why verification failed. The text comes from the TLS library, without its
   ///   error number and without text from the other side.
   /// - other TLS failures: the name of the alert that was received.
-  /// - `malformed_response`: the transfer coding that is not supported, or why the response does not open the
-  ///   WebSocket of an HTTP/2 client.
+  /// - `malformed_response`: the word of the rule that the head breaks, such as `bad_status_line`, or the
+  ///   transfer coding that is not supported, or why the response does not open the WebSocket of an HTTP/2
+  ///   client.
   /// - `stream_reset`: the word of the HTTP/2 error code.
   std::string_view why{};
   /// For `dns_error`: the name does not exist, and this process has never resolved it.
