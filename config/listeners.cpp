@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t most_listeners = 64;
 
-// An address to bind, and the position for messages about it.
-struct Bound {
+// An address in the configuration, and the position for messages about it.
+struct Placed {
   Endpoint endpoint;
   std::string path;
   std::size_t line;
@@ -36,6 +36,20 @@ constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, Mod
 static_assert(mode_terms.size() == policy::names_of<ListenerMode>.size(),
               "every ListenerMode has its row here");
 
+// Returns true if a connection to `target` arrives at the bound address. `localhost` is the only name whose
+// addresses are known here.
+bool leads_to(const Endpoint& target, const Endpoint& bound) {
+  if (target.address == "localhost")
+    return leads_to({"127.0.0.1", target.port}, bound) || leads_to({"::1", target.port}, bound);
+  const bool every_address = bound.address == "0.0.0.0" || bound.address == "::";
+  return collide(target, bound) && (!every_address || is_loopback(target) || target.address == bound.address);
+}
+
+// Returns where an address is written, as an addition to its path.
+std::string where(const Placed& address) {
+  return address.line > 0 ? " (line " + std::to_string(address.line) + ")" : " (its default)";
+}
+
 const ModeTerms& terms_of(ListenerMode mode) { return mode_terms[static_cast<std::size_t>(mode)]; }
 
 bool fits(const Node* node, std::string_view schema) {
@@ -48,7 +62,7 @@ class ListenerBuilder {
  public:
   ListenerBuilder(const Node& root, Report& report) : root_(root), report_(report) {}
 
-  std::vector<Listener> run(const Admin& admin) {
+  std::vector<Listener> run(const Settings& settings) {
     const Node* list = root_.find("listeners");
     std::vector<Listener> listeners{Listener{}};
     if (list != nullptr && list->kind == Node::Kind::list) {
@@ -67,8 +81,9 @@ class ListenerBuilder {
     } else if (list == nullptr) {
       bound_.push_back({listeners.front().bind, "listeners", 0, 0});
     }
-    check_admin(admin);
+    check_admin(settings.admin);
     check_collisions();
+    check_loops(settings);
     return listeners;
   }
 
@@ -89,6 +104,12 @@ class ListenerBuilder {
                                        : fits(bind, "listeners[].bind");
     const Node& at = bind == nullptr ? node : *bind;
     if (known) bound_.push_back({listeners.back().bind, child_path(path, "bind"), at.line, at.column});
+    const Node* upstream = node.find("upstream");
+    if (mode_known && has_own_upstream(listeners.back().mode) && fits(upstream, "listeners[].upstream")) {
+      const GatewayUpstream& target = listeners.back().upstream;
+      upstreams_.push_back(
+          {{target.host, target.port}, child_path(path, "upstream"), upstream->line, upstream->column});
+    }
   }
 
   void check_keys(const Node& node, const std::string& path, ListenerMode mode) {
@@ -136,27 +157,51 @@ class ListenerBuilder {
       for (std::size_t j = 0; j < i; ++j) {
         if (!collide(bound_[i].endpoint, bound_[j].endpoint)) continue;
         const bool blame_second = bound_[i].line > 0 || bound_[i].is_given;
-        const Bound& blamed = blame_second ? bound_[i] : bound_[j];
-        const Bound& other = blame_second ? bound_[j] : bound_[i];
-        const std::string where =
-            other.line > 0 ? " (line " + std::to_string(other.line) + ")" : " (its default)";
-        report_.error(blamed.line, blamed.column, blamed.path,
-                      "binds the same address and port as " + other.path + where + ": choose another port");
+        const Placed& blamed = blame_second ? bound_[i] : bound_[j];
+        const Placed& other = blame_second ? bound_[j] : bound_[i];
+        report_.error(
+            blamed.line, blamed.column, blamed.path,
+            "binds the same address and port as " + other.path + where(other) + ": choose another port");
         break;
       }
       if (report_.full()) return;
     }
   }
 
+  // Gateways of a proxy whose `security.deny` lacks `self` may lead to its other listeners.
+  void check_loops(const Settings& settings) {
+    if (settings.security.deny.self) {
+      for (const Placed& upstream : upstreams_) check_loop(upstream);
+    }
+    if (!settings.parent) return;
+    const Node* const url = locate(root_, "parent.url");
+    const Node* const at = url == nullptr ? root_.find("parent") : url;
+    check_loop({{settings.parent->host, settings.parent->port},
+                url == nullptr ? "parent" : "parent.url",
+                at->line,
+                at->column});
+  }
+
+  void check_loop(const Placed& target) {
+    const auto own = std::find_if(bound_.begin(), bound_.end(), [&](const Placed& bound) {
+      return leads_to(target.endpoint, bound.endpoint);
+    });
+    if (own == bound_.end()) return;
+    report_.error(target.line, target.column, target.path,
+                  "leads back to this proxy, at " + own->path + where(*own) +
+                      ", so every request would get 508: write the address of another server");
+  }
+
   const Node& root_;
   Report& report_;
-  std::vector<Bound> bound_;
+  std::vector<Placed> bound_;
+  std::vector<Placed> upstreams_;  // of gateways
 };
 
 }  // namespace
 
-std::vector<Listener> build_listeners(const Node& root, const Admin& admin, Report& report) {
-  return ListenerBuilder(root, report).run(admin);
+std::vector<Listener> build_listeners(const Node& root, const Settings& settings, Report& report) {
+  return ListenerBuilder(root, report).run(settings);
 }
 
 }  // namespace reprise::config

@@ -39,7 +39,7 @@ Settings build(const Node& root, const Node& over_routes, Report& report) {
   Settings settings;
   Reader reader(root, {});
   process_fields(reader, settings);
-  settings.listeners = build_listeners(root, settings.admin, report);
+  settings.listeners = build_listeners(root, settings, report);
   BuiltRoutes built = build_routes(root, over_routes, report);
   check_routes(built, settings, root, report);
   check_clear_text(built, report);
