@@ -60,6 +60,8 @@ def test_C6_request_body_over_the_limit_of_its_route_is_rejected_with_413():
                     says(client.read_response(), 413, "content_too_large")
             equal(len(upstream.requests), before + 1, "none is whole at the upstream but the one at the limit")
         equal(reprise.metric("reprise_rejected_requests_total", cause="content_too_large"), 6)
+        stopped = [line for line in reprise.requests(8) if line["status"] == 413]
+        equal([(line["reason"], line["attempts"][0]["error"], line["ending"]) for line in stopped], [("not_retryable", "cancelled", "complete")] * 4)
 
 
 def test_connect_to_any_port_is_allowed_on_loopback_but_not_on_remote_listeners():

@@ -190,6 +190,17 @@ TEST_F(ExchangeTest, started_retry_is_not_refunded_when_the_client_leaves) {
   EXPECT_EQ(budget.left(epoch + 1s), 0);
 }
 
+TEST_F(ExchangeTest, request_rejected_during_an_attempt_is_not_retryable) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  std::ignore = exchange.begin(epoch, dice);
+  const Actions actions = exchange.rejected(epoch + 1s, {{}, Stage::send});
+  ASSERT_EQ(actions.size(), 2U);
+  EXPECT_TRUE(exchange.over());
+  EXPECT_EQ(exchange.ledger().reason, Reason::not_retryable);
+  EXPECT_EQ(exchange.ledger().back().verdict.reason, Reason::not_retryable);
+  EXPECT_EQ(std::get<Failed>(exchange.ledger().back().outcome).stage, Stage::send);
+}
+
 TEST_F(ExchangeTest, stopped_attempt_is_entered_with_its_stage_and_address) {
   Exchange exchange(policy, get, nullptr, epoch);
   std::ignore = exchange.begin(epoch, dice);

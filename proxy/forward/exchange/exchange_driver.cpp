@@ -137,7 +137,8 @@ void ExchangeDriver::attempted(const AttemptResult& result) {
     const auto* failed = std::get_if<policy::Failed>(&result.outcome);
     const policy::StoppedAttempt stopped{result.report,
                                          failed != nullptr ? failed->stage : policy::Stage::await_head};
-    actions_ = machine_.client_reset(now, stopped);
+    actions_ = client_state_ == ClientState::malformed ? machine_.rejected(now, stopped)
+                                                       : machine_.client_reset(now, stopped);
     return;
   }
   if (client_.watch.has_news()) note(report_departures());

@@ -457,22 +457,30 @@ Actions Exchange::shutdown(Instant now) {
 }
 
 Actions Exchange::client_reset(Instant now, const StoppedAttempt& stopped) {
+  return leave(Reason::client_gone, now, stopped);
+}
+
+Actions Exchange::rejected(Instant now, const StoppedAttempt& stopped) {
+  return leave(Reason::not_retryable, now, stopped);
+}
+
+Actions Exchange::leave(Reason reason, Instant now, const StoppedAttempt& stopped) {
   const State before = state_;
   state_ = State::over;
   if (before == State::over) return {};
-  ledger_.reason = Reason::client_gone;
+  ledger_.reason = reason;
   if (before == State::waiting) {
-    end_wait(Reason::client_gone, now);
+    end_wait(reason, now);
     return Action(Leave{});
   }
   if (before == State::idle) return Action(Leave{});
-  if (before == State::attempting || before == State::resuming) return abandon_attempts(now, stopped);
+  if (before == State::attempting || before == State::resuming) return abandon_attempts(reason, now, stopped);
   return {Cancel{body_->attempt()}, Leave{}};
 }
 
-Actions Exchange::abandon_attempts(Instant now, const StoppedAttempt& stopped) {
+Actions Exchange::abandon_attempts(Reason reason, Instant now, const StoppedAttempt& stopped) {
   using Entry = HedgeRace::Entry;
-  const Verdict gone{false, {}, Reason::client_gone};
+  const Verdict gone{false, {}, reason};
   if (number_ == 1) host_.count_first(now);
   if (!race_.is_on()) {
     race_.drop();

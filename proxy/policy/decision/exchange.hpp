@@ -37,7 +37,7 @@ namespace reprise::policy {
 ///               responded, failed          Wait | Cut
 ///               uncounted                  Wait | Cut
 ///               differed                   Cut
-///   not over    client_reset               [Cancel [Cancel]] Leave
+///   not over    client_reset, rejected     [Cancel [Cancel]] Leave
 ///   any other   client_finished, shutdown  -; remembered for the next decision
 ///
 /// The last action determines the next state: attempting after Start, waiting after Wait, delivering after
@@ -101,6 +101,9 @@ class Exchange {
   /// Reports that the client reset the connection. Stops all attempts. `stopped`: what is known of one of
   /// them.
   Actions client_reset(Instant now, const StoppedAttempt& stopped = {});
+  /// Reports that the proxy rejects the request, because the part of its body that came during an attempt is
+  /// malformed or too large. Stops all attempts.
+  Actions rejected(Instant now, const StoppedAttempt& stopped);
   /// Reports SIGTERM. The running attempt continues; a wait ends, and the last response is delivered.
   Actions shutdown(Instant now);
 
@@ -149,7 +152,8 @@ class Exchange {
   Actions stop_waiting(Reason, Instant now);
   void end_wait(Reason, Instant now);
   Actions cut(Reason);
-  Actions abandon_attempts(Instant now, const StoppedAttempt&);
+  Actions leave(Reason, Instant now, const StoppedAttempt&);
+  Actions abandon_attempts(Reason, Instant now, const StoppedAttempt&);
 
   const RoutePolicy& policy_;
   Facts facts_;
