@@ -94,9 +94,9 @@ class Build:
         listed = self.run("ninja", "-C", str(folder), "-t", "commands", self.test).splitlines()
         self.compile = {}
         for line in listed:
-            for room, file in {tuple(room_and_file(mutant)) for mutant in PLANTED if mutant[0] == floor}:
-                if f"reprise_{room}.dir/{room}/{file}.cpp.o" in line and " -c " in line:
-                    self.compile[source((room, file))] = shlex.split(line)
+            found = re.search(r" -o \S*reprise_(\w+)\.dir/\1/(\w+)\.cpp\.o ", line)
+            if found:
+                self.compile[path_of(*found.groups())] = shlex.split(line)
         self.link = [word for word in shlex.split(listed[-1]) if word not in (":", "&&")]
 
     @staticmethod
@@ -109,29 +109,45 @@ class Build:
     def plant(self, mutant, place):
         """Plants one defect. Returns true if the test program detected the defect. Returns a text with the reason if
         the defect could not be planted."""
-        changed, built, program = place / source(mutant).name, place / f"{source(mutant).name}.o", place / self.test
-        text = source(mutant).read_text(encoding="utf-8")
-        changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")
-        command = list(self.compile[source(mutant)])
-        for option, value in (("-o", built), ("-c", changed), ("-MF", place / "changed.d")):
-            command[command.index(option) + 1] = str(value)
-        done = subprocess.run([*command, "-w"], cwd=self.folder, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return f"does not compile\n{done.stderr}"
-        command = self.link_with(built, source(mutant).parent.name)
+        file, program = source(mutant), place / self.test
+        changed = place / file.relative_to(ROOT)
+        changed.parent.mkdir(parents=True)
+        changed.write_text(file.read_text(encoding="utf-8").replace(mutant[2], mutant[3]), encoding="utf-8")
+        built = {}  # source: its object file
+        for path in self.sources_with(file):
+            built[path] = place / path.parent.name / f"{path.name}.o"
+            built[path].parent.mkdir(exist_ok=True)
+            command = list(self.compile[path])
+            for option, value in (("-o", built[path]), ("-c", changed if path == file else path), ("-MF", place / "changed.d")):
+                command[command.index(option) + 1] = str(value)
+            # A changed header is found before the original one.
+            done = subprocess.run([*command, "-w", "-iquote", str(place)], cwd=self.folder, capture_output=True, text=True, check=False)
+            if done.returncode:
+                return f"does not compile\n{done.stderr}"
+        command = self.link_with(built, place)
         command[command.index("-o") + 1] = str(program)
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         if done.returncode:
             return f"does not link\n{done.stderr}"
         return self.notices(program)
 
-    def link_with(self, built, room):
-        """Returns the command that links the test program with a copy of the room's library, in which the object file
-        `built` replaces the original one."""
-        library, copy = f"{folder_of(room).parent.relative_to(ROOT)}/libreprise_{room}.a", built.parent / "changed.a"
-        shutil.copy(self.folder / library, copy)
-        self.run("ar", "r", str(copy), str(built))
-        return [re.sub(rf"(?:{re.escape(str(self.folder))}/)?{re.escape(library)}", str(copy), word) for word in self.link]
+    def sources_with(self, file):
+        """Returns the file itself, or if it is a header, the sources of the test program's rooms that include it directly."""
+        if file.suffix == ".cpp":
+            return [file]
+        include = f'#include "{file.relative_to(ROOT)}"'
+        return [path for path in self.compile if include in path.read_text(encoding="utf-8")]
+
+    def link_with(self, built, place):
+        """Returns the command that links the test program with copies of the rooms' libraries, in which the object files
+        `built` replace the original ones."""
+        link = self.link
+        for room in {path.parent.name for path in built}:
+            library, copy = f"{folder_of(room).parent.relative_to(ROOT)}/libreprise_{room}.a", place / f"{room}.a"
+            shutil.copy(self.folder / library, copy)
+            self.run("ar", "r", str(copy), *(str(object_file) for path, object_file in built.items() if path.parent.name == room))
+            link = [re.sub(rf"(?:{re.escape(str(self.folder))}/)?{re.escape(library)}", str(copy), word) for word in link]
+        return link
 
     def notices(self, program):
         try:

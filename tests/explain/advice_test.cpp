@@ -247,6 +247,11 @@ TEST(Advice, advice_for_an_attempt_timeout_names_the_missing_setting) {
   policy.retry.on.timeout = true;
   policy.retry.attempt_timeout = 2min;
   EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
+  policy.retry.attempt_timeout.reset();
+  policy.response_timeout = 2min;
+  const Question late = ask("GET", Failed{Stage::await_head, Cause::response_timeout});
+  EXPECT_EQ(end_of(late, policy), Reason::deadline_too_near);
+  EXPECT_EQ(advised(late, policy), "Give the route an `attempt_timeout` well below its `deadline`.");
 }
 
 TEST(Advice, advice_on_an_attempt_that_hangs_names_the_timer_that_would_end_it) {

@@ -89,6 +89,17 @@ TEST_F(UpstreamWireTest, M56_request_that_was_not_framed_before_a_goaway_was_not
   EXPECT_EQ(wire.message(waits).failure->kind, Http2Failure::Kind::above_last_id);
 }
 
+TEST_F(UpstreamWireTest, M56_request_counts_as_sent_while_its_trailers_are_framed_but_not_written) {
+  connect();
+  const StreamId id = open(post, false);
+  wire.send(id, "abc");
+  flush();
+  EXPECT_TRUE(wire.may_have_sent(id));
+  wire.end(id, "X-Sum: 7\r\n");
+  EXPECT_FALSE(wire.output().empty());
+  EXPECT_TRUE(wire.may_have_sent(id));
+}
+
 TEST_F(UpstreamWireTest, M40_violation_is_known_before_the_goaway_is_framed) {
   connect();
   open(post, false);
