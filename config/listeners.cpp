@@ -187,8 +187,9 @@ class ListenerBuilder {
       return leads_to(target.endpoint, bound.endpoint);
     });
     if (own == bound_.end()) return;
+    const bool is_itself = own->path == child_path(target.path.substr(0, target.path.find('.')), "bind");
     report_.error(target.line, target.column, target.path,
-                  "leads back to this proxy, at " + own->path + where(*own) +
+                  "leads back to " + (is_itself ? "this listener itself" : own->path + where(*own)) +
                       ", so every request would get 508: write the address of another server");
   }
 
