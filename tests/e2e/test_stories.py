@@ -97,7 +97,7 @@ def test_history_of_a_failed_dial_contains_its_address():
         story = kept(reprise, id_of(answer))
         equal([(one["address"], one["error"], one["stage"], one["sent_bytes"]) for one in story["attempts"]],
               [(f"127.0.0.1:{port}", "refused", "connect", 0)] * 2)
-        equal((story["own_response"], story["reason"]), (True, "attempts_spent"))
+        equal((story["own_response"], story["reason"], story["response_bytes"]), (True, "attempts_spent", len(answer.body)))
 
 
 def test_ordinary_requests_never_evict_failed_requests_from_the_history():

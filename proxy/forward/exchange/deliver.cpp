@@ -105,10 +105,13 @@ Task<Served> send_reply(OneExchange& one, http::Reply reply, bool keep_alive) {
   responses.head.clear();
   http::write_reply_head(reply, one.worker.date(), responses.own_fields, !keep_alive, responses.head);
   client.add_head(responses.head, false);
-  if (one.request.in.head.method != "HEAD" && !reply.body.empty()) client.add_piece(reply.body);
+  const bool has_body = one.request.in.head.method != "HEAD" && !reply.body.empty();
+  if (has_body) client.add_piece(reply.body);
   client.add_end({});
   const ErrorCode error = co_await client.send_rest(one.request.route.snapshot->settings.timers.header);
-  co_return own_response(reply.status, keep_alive, error);
+  Served served = own_response(reply.status, keep_alive, error);
+  if (has_body && !error) served.response_bytes = reply.body.size();
+  co_return served;
 }
 
 // Sends a failure in the client's own protocol, for example SOCKS. `status`: what an HTTP client would get.
