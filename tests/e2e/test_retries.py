@@ -177,6 +177,7 @@ def test_exceeded_deadline_returns_504_if_configured():
         with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
             response = ask(reprise, "GET", upstream.url("/x"))
             equal((response.status, response.reason), (504, "deadline_too_near"))
+            assert b" got status 503; out_of_time of the route asks for a 504 in place of that response\n" in response.body, response.body
             return response.attempts == 2
     under_some_limit(200, case)
 

@@ -156,7 +156,9 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
   reply.status = 502;
   ascii::append(reply.proxy_status, pseudonym, gateway_timeout ? "; error=http_response_timeout" : "",
                 "; received-status=", status);
-  ascii::append(reply.body, " got status ", status, "; that response was not kept and cannot be delivered\n");
+  ascii::append(reply.body, " got status ", status,
+                gateway_timeout ? "; out_of_time of the route asks for a 504 in place of that response\n"
+                                : "; that response was not kept and cannot be delivered\n");
 }
 
 }  // namespace

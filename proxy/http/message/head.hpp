@@ -82,8 +82,8 @@ struct ResponseLine {
   std::string_view reason;     ///< reason phrase; may be empty
   unsigned minor_version = 1;  ///< the x of HTTP/1.x
   bool over_http2 = false;     ///< the response arrived over HTTP/2, and was written as HTTP/1.1
-  Framing framing;     ///< depends on the request method that was given to the parser
-  bool close = false;  ///< Connection lists `close`, or the version is 1.0 without keep-alive
+  Framing framing;             ///< depends on the request method that was given to the parser
+  bool close = false;          ///< Connection lists `close`, or the version is 1.0 without keep-alive
   /// False in four cases: `close` is true; the head has both Content-Length and Transfer-Encoding; the
   /// version is 1.0 and the head has Transfer-Encoding; the status is 1xx or 204 and the head has framing
   /// fields.

@@ -75,11 +75,9 @@ constexpr std::array<Row, rejection_count> rows{{
      "This is a forward proxy, but the request target is not a full URL (http://host/path): configure this "
      "address as the client's proxy, or use a listener of mode gateway."},
     {Rejection::misdirected_request, 421, "misdirected_request",
-     "The request is for a host that this connection does not serve: a gateway forwards only to its "
-     "upstream, "
-     "and an intercepted connection only to the host of its certificate. Use a listener of mode forward, or "
-     "a "
-     "connection of its own for each host."},
+     "The request is for a host that this connection does not serve. A gateway serves its own address and "
+     "its upstream's host: call it by one of them, set `host: client` on the listener (HTTP/2 only), or "
+     "use a listener of mode forward. An intercepted connection serves only the host of its certificate."},
     {Rejection::connect_to_gateway, 501, "connect_to_gateway",
      "This listener is a gateway to one upstream and does not support CONNECT: use a listener of mode "
      "forward as the client's proxy."},
