@@ -40,8 +40,8 @@ class HangingUpstream(Http2Upstream):
 
 def waits_in_the_kernel(upstream):
     """Returns how many bytes the upstream's host has not taken from the first connection."""
-    port = upstream.links[0].wire.getpeername()[1]
-    return next(one.unsent for one in tcp_sockets() if one.local == port)
+    ends = (upstream.links[0].wire.getpeername()[1], upstream.port)  # a connection to another port may have the same local port
+    return next(one.unsent for one in tcp_sockets() if (one.local, one.remote) == ends)
 
 
 def upload_until_stuck(client, upstream, most=64 << 20):
