@@ -239,11 +239,9 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
 
 namespace {
 
-// Returns the connection if the client speaks HTTP/2. The memory of this session is free by then. Not
-// inlined, because GCC 12 then takes the allocation of the frame for a mismatched one.
-[[gnu::noinline]] Task<std::optional<Http2Opening>> run_http1_session(Worker& worker,
-                                                                      ClientConnection connection,
-                                                                      std::optional<InsideStream>& inside) {
+// Returns the connection if the client speaks HTTP/2. The memory of this session is free by then.
+Task<std::optional<Http2Opening>> run_http1_session(Worker& worker, ClientConnection connection,
+                                                    std::optional<InsideStream>& inside) {
   ServedClient client(worker, std::move(connection));
   Session session(client, std::move(inside));
   const Session::Ending ending = co_await session.run();
