@@ -1,5 +1,5 @@
-# Toolchain file for arm64 on another machine: GCC's cross compiler, and libraries of the foreign architecture beside the own ones
-# (dpkg --add-architecture arm64). deploy/packages/build.sh makes such a place. What the program prints of itself comes through qemu.
+# Toolchain file to build for arm64 on another machine, with GCC's cross compiler and the libraries of arm64 (dpkg --add-architecture
+# arm64). The program's manual pages and completions are printed through qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)

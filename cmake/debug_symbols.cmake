@@ -1,5 +1,5 @@
-# reprise_split_debug(TARGET): what debuggers need goes to TARGET.debug beside the program; what is shipped names that file and
-# carries none of it.
+# reprise_split_debug(TARGET): moves the debug information to TARGET.debug beside the program. The program itself is stripped and names
+# that file.
 function(reprise_split_debug target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR NOT CMAKE_OBJCOPY)
     return()

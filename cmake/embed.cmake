@@ -1,4 +1,4 @@
-# Run as a script: writes the *.yaml files of FOLDER into OUTPUT, a C++ source that has their names and texts.
+# A script: writes OUTPUT, a C++ source with the names and texts of the *.yaml files in FOLDER.
 file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*.yaml)
 list(TRANSFORM names REPLACE "[.]yaml$" "")
 list(SORT names)

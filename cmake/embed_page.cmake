@@ -1,5 +1,5 @@
-# Run as a script: writes the status page of FOLDER into OUTPUT, a C++ source. Its script is the files of SCRIPTS, in that order. Indentation
-# and the lines that are comments stay behind: no text of the page goes over several lines.
+# A script: writes OUTPUT, a C++ source with the status page of FOLDER. The page's script consists of the files SCRIPTS, in that order.
+# Indentation and comment lines are removed, which is possible because no text of the page extends over several lines.
 set(script "\"use strict\";\n")
 foreach(file ${SCRIPTS})
   file(READ ${FOLDER}/${file} text)

@@ -1,8 +1,8 @@
-# What the compiler and the linker do against the exploitation of a mistake. hardening-check reads it back from the program (group hardening of tests/run.sh).
+# Options of the compiler and the linker that make a defect harder to exploit. The group hardening of tests/run.sh checks them in the
+# program with hardening-check.
 #
-# Builds with sanitizers have checks of their own, and those for debugging (-O0, -Og) are never shipped: both are left alone but
-# for the library's own checks.
-add_compile_definitions(_GLIBCXX_ASSERTIONS)   # an index or an iterator out of bounds ends the program
+# Builds with sanitizers have checks of their own, and debug builds (-O0, -Og) are never shipped: both get only the checks of the library.
+add_compile_definitions(_GLIBCXX_ASSERTIONS)   # an index out of bounds ends the program
 if(REPRISE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   return()
 endif()
@@ -11,7 +11,7 @@ include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
 include(CheckLinkerFlag)
 
-# Every library here is linked into a program, none into a shared object: -fPIC, which CMake would give them, costs more than -fPIE.
+# All libraries are linked into programs, none into a shared object. So -fPIE is enough; -fPIC, CMake's choice, costs more.
 add_compile_options(-fPIE)
 add_link_options(-pie)
 
@@ -23,7 +23,7 @@ foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=f
   endif()
 endforeach()
 
-# Without optimization the C library only warns of it.
+# Without optimization, the C library does not support it and warns.
 if(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
   set(CMAKE_REQUIRED_FLAGS "-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
   check_cxx_source_compiles("#include <cstdio>\n#if __USE_FORTIFY_LEVEL < 3\n#error\n#endif\nint main() {}" REPRISE_HAS_FORTIFY_3)

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where; a packager moves it with GNUInstallDirs' CMAKE_INSTALL_* variables. What Debian keeps under
-# names of its own is in package.cmake, and the component `upstream` is what has such a name there.
+# The files of `cmake --install`. Packagers choose the folders with the CMAKE_INSTALL_* variables of GNUInstallDirs. Files that have another
+# name in Debian's package are in the component `upstream`; package.cmake installs them under Debian's names.
 include(GNUInstallDirs)
 if(TARGET reprise)
   install(TARGETS reprise RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -10,7 +10,7 @@ install(FILES config/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(FILES config/schema.json deploy/prometheus/alerts.yaml deploy/grafana/reprise.json DESTINATION ${CMAKE_INSTALL_DATADIR}/reprise)
 
-# What the program prints of itself, by the program that is installed. One for another machine is asked through an emulator.
+# Manual pages and completions, which the program prints. A program for another machine runs in an emulator.
 set(asked_program "$<TARGET_FILE:reprise>")
 if(CMAKE_CROSSCOMPILING)
   set(asked_program "${CMAKE_CROSSCOMPILING_EMULATOR};${asked_program}")

@@ -1,8 +1,8 @@
-# The Debian package: `cpack` in the build folder packs what was built, and compiles nothing.
+# The Debian package. `cpack` in the build folder packs the files that were built, and compiles nothing.
 if(NOT TARGET reprise OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
   return()
 endif()
-set(REPRISE_MAINTAINER "reprise maintainers <maintainers@reprise.example>" CACHE STRING "who answers for the Debian package")
+set(REPRISE_MAINTAINER "reprise maintainers <maintainers@reprise.example>" CACHE STRING "maintainer of the Debian package")
 set(debian ${CMAKE_BINARY_DIR}/debian)
 
 # The units of deploy/systemd are written for /usr/local.
@@ -17,10 +17,10 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS deploy/debian/cha
 file(READ deploy/debian/changelog REPRISE_DEBIAN_CHANGELOG)
 string(REGEX MATCH "^reprise \\(([^-)]+)-([^)]+)\\)" newest "${REPRISE_DEBIAN_CHANGELOG}")
 if(NOT CMAKE_MATCH_1 STREQUAL PROJECT_VERSION)
-  message(FATAL_ERROR "deploy/debian/changelog begins with version '${CMAKE_MATCH_1}', and this is ${PROJECT_VERSION}: add an entry")
+  message(FATAL_ERROR "deploy/debian/changelog begins with version '${CMAKE_MATCH_1}', but the project's version is ${PROJECT_VERSION}: add an entry")
 endif()
 set(release ${CMAKE_MATCH_2})
-# Each release of Debian or Ubuntu has a package of its own, which is newer in a newer release: 0.1.0-2~deb12, 0.1.0-2~deb13.
+# Each release of Debian or Ubuntu has its own package. Its version is higher in a later release: 0.1.0-2~deb12, 0.1.0-2~deb13.
 set(suffix "")
 set(codename unstable)
 if(EXISTS /etc/os-release)
@@ -43,8 +43,7 @@ string(REPLACE "reprise (${PROJECT_VERSION}-${release}) unstable;" "reprise (${P
   REPRISE_DEBIAN_CHANGELOG "${REPRISE_DEBIAN_CHANGELOG}")
 file(CONFIGURE OUTPUT ${debian}/changelog CONTENT "${REPRISE_DEBIAN_CHANGELOG}" @ONLY)
 
-# What is only Debian's: the component `debian`, which no plain `cmake --install` puts anywhere.
-# Files of the libraries whose code is in the program.
+# Files that only Debian's package has: the component `debian`, which a plain `cmake --install` leaves out.
 find_path(boost_folder boost/version.hpp NO_CACHE REQUIRED)
 find_path(cli11_folder CLI/CLI.hpp NO_CACHE REQUIRED)
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=${asked_program}\" \"-Dinto=${debian}\"
@@ -80,14 +79,14 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nftables | iptables")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "retries for applications that cannot retry")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "A local HTTP proxy beside one application: when an upstream fails, the
-request is played again, but only where that is safe, with jittered
-exponential waits, inside a deadline, and with a reason on record for all
-that was done and all that was refused.
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "A local HTTP proxy for one application. If an upstream fails, reprise sends
+the request again, but only where this is safe, with jittered exponential
+backoff and within a deadline. It records a reason for every retry and for
+every retry that it refused.
 
-The service listens on 127.0.0.1:3128, and on 127.0.0.1:3129 for metrics,
-until /etc/reprise/reprise.yaml says otherwise; nothing goes through it until
-an application's http_proxy says so.")
+By default, the service listens on 127.0.0.1:3128, and on 127.0.0.1:3129 for
+metrics; /etc/reprise/reprise.yaml changes this. It serves only applications
+that are configured to use it, for instance with http_proxy.")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   ${CMAKE_SOURCE_DIR}/deploy/debian/conffiles ${CMAKE_SOURCE_DIR}/deploy/debian/postinst

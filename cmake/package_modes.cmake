@@ -1,4 +1,4 @@
-# Run by CPack between laying the files out and packing them: folders are as open as Debian wants them, whatever the umask of who packs.
+# A script that CPack runs before it packs the files: gives folders the modes that Debian requires, independent of the user's umask.
 file(GLOB_RECURSE folders LIST_DIRECTORIES true "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*")
 foreach(folder ${folders})
   if(IS_DIRECTORY "${folder}" AND NOT IS_SYMLINK "${folder}")

@@ -1,4 +1,5 @@
-# A script, run while installing: asks the program (`reprise`, after an emulator if it is for another machine) for its manual page and completions, and writes them into the folder `into`.
+# A script that runs during the installation: makes the program print its manual pages and completions, and writes them into the folder
+# `into`. `reprise`: the program, after an emulator if it is for another machine.
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY "${into}")
 foreach(asked "man:reprise.1" "man reprise.yaml:reprise.yaml.5" "completion bash:reprise.bash" "completion zsh:_reprise" "completion fish:reprise.fish")

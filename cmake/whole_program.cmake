@@ -1,15 +1,15 @@
-# How the shipped program is optimized as a whole: by the linker, and by what the benchmark has shown to be run often.
+# Optimizes the shipped program as a whole: at link time, and with a profile of the benchmark.
 #
-# The objects of the rooms hold both, code and what the linker optimizes from: tests link the code, which takes seconds, the program
-# is made from the rest. cmake/profile/README.md says how the profile is made.
-option(REPRISE_LTO "optimize the program as a whole at its link; GCC" OFF)
-set(REPRISE_PROFILE "" CACHE STRING "use: compile by the profile in cmake/profile; make: count, for a new one; GCC")
+# The objects of the rooms contain machine code and the linker's intermediate code. Tests link the machine code, which takes seconds; the
+# program is made from the intermediate code. cmake/profile/README.md says how the profile is made.
+option(REPRISE_LTO "optimize the program at link time; GCC only" OFF)
+set(REPRISE_PROFILE "" CACHE STRING "use: compile with the profile in cmake/profile; make: count, for a new profile; GCC only")
 set(profile_archive ${CMAKE_SOURCE_DIR}/cmake/profile/release.tar.xz)
 
-add_library(reprise_whole_program INTERFACE)   # for what the program is made of
-add_library(reprise_whole_program_link INTERFACE)   # for the program
+add_library(reprise_whole_program INTERFACE)   # options of the libraries that the program links
+add_library(reprise_whole_program_link INTERFACE)   # options of the program
 
-# reprise_in_program_alone(TARGET): no test links it. Its objects hold no code, and take half the time.
+# reprise_in_program_alone(TARGET): a library that no test links. Its objects contain no machine code, which takes half the time.
 function(reprise_in_program_alone target)
   set_target_properties(${target} PROPERTIES REPRISE_IN_PROGRAM_ALONE ON)
 endfunction()
@@ -18,14 +18,14 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   return()
 endif()
 if(REPRISE_LTO)
-  # The plain ar lists no symbol of an object without code, unless it happens to find GCC's plugin. A cross ar does not.
+  # ar lists the symbols of an object without machine code only if it finds GCC's plugin. gcc-ar always finds it; a cross ar does not.
   if(CMAKE_CXX_COMPILER_AR AND CMAKE_CXX_COMPILER_RANLIB)
     set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
     set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
   endif()
   target_compile_options(reprise_whole_program INTERFACE
     -flto $<IF:$<BOOL:$<TARGET_PROPERTY:REPRISE_IN_PROGRAM_ALONE>>,-fno-fat-lto-objects,-ffat-lto-objects>)
-  # GCC 12 names the frame of an inline coroutine anew in every file, and takes that for two definitions.
+  # -Wno-odr: GCC 12 gives the frame of an inline coroutine another name in each file, and reports them as different definitions.
   target_link_options(reprise_whole_program_link INTERFACE -flto=auto -fuse-linker-plugin -Wno-odr)
   add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:REPRISE_IS_PROGRAM>>>:-fno-lto>)
 endif()
@@ -35,22 +35,22 @@ if(REPRISE_PROFILE)
   list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/cmake/profile/relative.sh ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 endif()
 if(REPRISE_PROFILE STREQUAL "make")
-  # Whatever was counted by an earlier build is of that one.
+  # Counts of an earlier build do not fit this one.
   file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/counts)
   target_compile_options(reprise_whole_program INTERFACE -fprofile-generate=${CMAKE_BINARY_DIR}/counts -fprofile-update=prefer-atomic)
   target_link_options(reprise_whole_program_link INTERFACE -fprofile-generate)
 elseif(REPRISE_PROFILE STREQUAL "use")
-  # Another version of GCC writes and reads profiles of its own.
+  # Each version of GCC has its own format of profiles.
   string(REGEX MATCH "^[0-9]+" compiler ${CMAKE_CXX_COMPILER_VERSION})
   file(READ ${CMAKE_SOURCE_DIR}/cmake/profile/compiler made_by)
   string(STRIP "${made_by}" made_by)
   if(NOT compiler STREQUAL made_by OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-    message(STATUS "without the profile: it is of GCC ${made_by} on x86_64, this is ${compiler} on ${CMAKE_SYSTEM_PROCESSOR}")
+    message(STATUS "the profile is not used: it was made with GCC ${made_by} on x86_64, and this is GCC ${compiler} on ${CMAKE_SYSTEM_PROCESSOR}")
     return()
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profile_archive})
   file(SHA256 ${profile_archive} digest)
-  # Named by what it holds: with another profile everything is compiled anew.
+  # The folder's name depends on the profile's content, so that a new profile compiles everything again.
   string(SUBSTRING ${digest} 0 8 short_digest)
   set(profile ${CMAKE_BINARY_DIR}/profile/${short_digest})
   set(unpacked "")
@@ -69,17 +69,17 @@ elseif(REPRISE_PROFILE STREQUAL "use")
       string(APPEND sums "${sum}  ${file}\n")
       file(RENAME ${profile}/${file} "${profile}/${here}${file}")
     endforeach()
-    # An archive that is cut, and a disk that is full, leave what could be read, and no error.
+    # Extracting from a truncated archive, or to a full disk, reports no error.
     string(SHA256 came "${sums}")
     file(STRINGS ${CMAKE_SOURCE_DIR}/cmake/profile/sum wanted)
     if(NOT came STREQUAL wanted)
-      message(FATAL_ERROR "${profile_archive} was not unpacked whole into ${profile}: check the file out again, or make room")
+      message(FATAL_ERROR "${profile_archive} was not unpacked completely into ${profile}: check the file out again, or free disk space")
     endif()
-    # Last, so that half a profile is unpacked again. The name is one that ccache takes for a profile: it caches by what stands in it.
+    # Written last, so that an incomplete profile is unpacked again. ccache recognises this name as a profile and hashes its content.
     file(WRITE ${profile}/default.profdata ${digest})
   endif()
-  # What was changed since has no counts, or some that do not fit, and what the benchmark does not do was never run: that is compiled as
-  # without. partial.specs says so, in a way that ccache takes.
+  # Functions that have changed since, or that the benchmark does not run, have no counts. They are compiled as without a profile:
+  # partial.specs has the option for that, in a form that ccache accepts.
   target_compile_options(reprise_whole_program INTERFACE -fprofile-use=${profile} -fprofile-correction -Wno-missing-profile
                                                          -Wno-coverage-mismatch -specs=${CMAKE_SOURCE_DIR}/cmake/profile/partial.specs)
 endif()
