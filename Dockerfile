@@ -1,10 +1,11 @@
-# reprise in an image with nothing but what it needs: no shell, no package manager, a user that is not root.
+# A minimal image of reprise: no shell, no package manager, and a user other than root.
 #
 #   docker build -t reprise .                                  the image
-#   docker build --target tests .                              the unit tests, in the same surroundings
-#   docker build --target tests --build-arg ROOMS="policy io" .   those of some rooms (folders of tests/)
-#   docker build --target sbom --output build/image .          its bill of materials: reprise.spdx.json
-#   docker build --build-context package=FOLDER -t reprise .   from the Debian package in FOLDER; nothing is compiled
+#   docker build --target tests .                              the unit tests, in the build environment of the image
+#   docker build --target tests --build-arg ROOMS="policy io" .   the unit tests of some rooms (folders of tests/)
+#   docker build --target sbom --output build/image .          the bill of materials: reprise.spdx.json
+#   docker build --target redirect -t reprise-redirect .       the image with nftables, for deploy/kubernetes/transparent.yaml
+#   docker build --build-context package=FOLDER -t reprise .   the image from the Debian package in FOLDER, without compiling
 ARG BASE=debian:12-slim
 
 FROM ${BASE} AS source
@@ -44,6 +45,13 @@ RUN apt-get -q update \
  && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends ca-certificates /package/*.deb \
  && sh /tools/fill.sh /image \
  && mkdir /sbom && sh /tools/sbom.sh /image >/sbom/reprise.spdx.json
+
+FROM ${BASE} AS redirect
+COPY --from=package / /package/
+RUN apt-get -q update \
+ && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends nftables /package/*.deb \
+ && rm -rf /package /var/lib/apt/lists/*
+ENTRYPOINT ["/usr/bin/reprise"]
 
 FROM scratch AS sbom
 COPY --from=root /sbom/reprise.spdx.json /

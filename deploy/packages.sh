@@ -1,10 +1,10 @@
-# The one list of Debian packages that reprise needs, by the release of Debian or Ubuntu, and how to install what is missing. Sourced,
-# never run.
+# The Debian packages that reprise needs, for each release of Debian or Ubuntu, and a function that installs the missing ones. Other scripts
+# source this file.
 #
 #   source deploy/packages.sh
 #   install_missing "${build_packages[@]}"
 
-# ID and VERSION_ID of /etc/os-release: debian-12. Empty where there is no such file.
+# ID and VERSION_ID of /etc/os-release, such as debian-12. Empty if there is no such file.
 release_here=$(. "${OS_RELEASE:-/etc/os-release}" 2>/dev/null && echo "$ID-${VERSION_ID:-unstable}") || release_here=
 case "$release_here" in
   debian-12) boost=1.81 llvm=14 ;;
@@ -21,32 +21,32 @@ build_packages=(
   "libboost$boost-dev" libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev libnghttp2-dev
   ca-certificates curl
 )
-# iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
-# python3-hpack, nghttp2 and nginx: HTTP/2 upstreams, and clients that test them. python3-grpcio: a gRPC client and server.
+# iproute2, nftables, iptables: for the network namespaces in which tests cause faults and redirect connections.
+# python3-hpack, nghttp2, nginx: HTTP/2 upstreams and clients. python3-grpcio: a gRPC client and server.
 # shellcheck disable=SC2034
 test_packages=(
   libgtest-dev clang clang-format clang-tidy "libclang-rt-$llvm-dev" "llvm-$llvm" python3 python3-yaml iproute2 nftables iptables openssl wget
   python3-hpack python3-grpcio nghttp2-client nghttp2-server nginx-light
 )
-# For the Debian package, the image and what hardening-check reads.
+# For the tests of the Debian package, the image and the hardening.
 # shellcheck disable=SC2034
 package_packages=(devscripts dpkg-dev file lintian mmdebstrap patchelf systemd-container buildah docker-compose)
 # To run programs of another architecture.
 # shellcheck disable=SC2034
 foreign_packages=(qemu-user-static)
-# To count instructions, and to time single parts.
+# For the instruction counts and the micro-benchmarks.
 # shellcheck disable=SC2034
 measure_packages=(valgrind libbenchmark-dev)
 # For the alert rules and the dashboard.
 # shellcheck disable=SC2034
 rules_packages=(prometheus)
-# The shells that read completions, besides bash.
+# Shells whose completions are tested, besides bash.
 # shellcheck disable=SC2034
 shell_packages=(fish zsh)
-# To look at the status page with.
+# For the tests of the status page.
 # shellcheck disable=SC2034
 browser_packages=(chromium fonts-dejavu-core)
-# PACKAGE: what succeeds where it, or what stands for it, is there. For tests of real clients alone.
+# PACKAGE: a command that succeeds if the package or a substitute is installed. Only for the tests of real clients.
 # shellcheck disable=SC2034
 client_packages=(
   "aria2: command -v aria2c" "git: command -v git" "python3-pip: /usr/bin/python3 -m pip --version"
@@ -65,7 +65,7 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    echo "this step needs root, and there is no sudo: $*" >&2
+    echo "this step needs root, and sudo is not installed: $*" >&2
     return 1
   fi
 }
@@ -74,11 +74,11 @@ is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Installs those of the given packages that are not there; asks the network for nothing when none is missing.
+# Installs those of the given packages that are missing. Does not use the network if none is missing.
 install_missing() {
   local package missing=()
   if ! command -v apt-get >/dev/null; then
-    echo "no apt-get here: install by hand what these packages of Debian hold: $*" >&2
+    echo "apt-get is not installed: install the software of these Debian packages by hand: $*" >&2
     return 0
   fi
   for package in "$@"; do
@@ -100,7 +100,7 @@ install_missing() {
   done
 }
 
-# A build folder left behind by root would stop everybody else.
+# Takes over a build folder that root has created, because other users could not build in it.
 own_build_folder() {
   mkdir -p build 2>/dev/null
   if [ ! -w build ] || [ -n "$(find build -maxdepth 2 ! -user "$(id -un)" -print -quit)" ]; then

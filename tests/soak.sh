@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A running reprise between hundreds of clients and an upstream that fails in every way, for minutes; then everything
-# must add up: see tests/README.md.
+# Runs reprise for minutes between hundreds of clients and an upstream that fails in every way. Then compares the counts of both sides: see
+# tests/README.md.
 #
-#   bash tests/soak.sh [MINUTES]               2 by default
-#   bash tests/soak.sh --seed N [MINUTES]      the same draws again
-#   bash tests/soak.sh --lost-posts 10000      only POSTs that take effect and whose response is lost
+#   bash tests/soak.sh [MINUTES]               the default is 2
+#   bash tests/soak.sh --seed N [MINUTES]      repeats a run
+#   bash tests/soak.sh --lost-posts 10000      only POSTs that take effect but whose response is lost
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,7 @@ done
 reprise=${REPRISE_BIN:-build/release/reprise}
 soak=build/release/tests/soak/reprise_soak
 for program in "$reprise" "$soak"; do
-  [ -x "$program" ] || { echo "there is no $program: cmake --build build/release" >&2; exit 2; }
+  [ -x "$program" ] || { echo "$program does not exist: run cmake --build build/release" >&2; exit 2; }
 done
 
 folder=$(mktemp -d)
@@ -36,7 +36,7 @@ trap clean_up EXIT
 mkdir -p build/figures
 ulimit -n "$(ulimit -Hn)"
 
-# The limits are short enough for a soak of minutes, and long enough for a machine that stalls for a second or two.
+# Limits that are reached within minutes, but not if the machine stalls for a second or two.
 cat >"$folder/reprise.yaml" <<'YAML'
 version: 1
 listeners: [{mode: forward, bind: "127.0.0.1:0"}]

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the profile of the shipped program anew: a build that counts, driven by the benchmark; two cores, a quarter of an hour.
+# Makes a new profile of the shipped program: runs the benchmark with a build that counts. Takes a quarter of an hour on two cores.
 #
 #   bash cmake/profile/make.sh
 #
-# Needs wrk, haproxy and nginx-light besides what the build needs; root, for the part that intercepts TLS in a network of its own.
+# Needs wrk, haproxy and nginx-light besides the build packages, and root, because TLS is intercepted in a network namespace.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build/profile
@@ -18,7 +18,7 @@ python3 tests/bench/bench.py --bin "$program" --logged --peers '' --baseline rep
 python3 tests/bench/tls.py --reprise "$program" --rounds 1 --seconds 1
 unshare -n python3 tests/bench/tls.py --reprise "$program" --intercept --rounds 1 --seconds 1
 
-# The names without the folder of this build, in one order and without times: the same counts are the same file.
+# Reproducible: file names without this build's folder, sorted, with fixed times.
 prefix=$(tr / '#' <<<"$build/")
 cd "$build/counts"
 for file in *.gcda; do mv "$file" "${file#"$prefix"}"; done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# relative.sh SOURCE BUILD COMMAND...: the command, with its paths below these folders told from BUILD, where it runs and where
-# `source` leads to SOURCE.
+# relative.sh SOURCE BUILD COMMAND...: runs the command, with paths below these folders made relative to BUILD. BUILD is the current folder,
+# and the link `source` in it leads to SOURCE.
 #
-# GCC finds the counts of a function in an unnamed namespace by the path of its file as the compiler was told it. Told from the root,
-# a profile would fit nowhere but in the folder that it was made in.
+# GCC finds the counts of a function in an unnamed namespace by the path of its file on the command line. With absolute paths, a profile
+# could be used only in the folder in which it was made.
 source=$1 build=$2
 shift 2
 for argument do

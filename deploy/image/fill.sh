@@ -1,15 +1,16 @@
 #!/bin/sh
-# Lays out below FOLDER what an image needs to run the installed package, and nothing else:
+# Copies the files that an image needs to run the installed package to FOLDER, and nothing else:
 #
 #   fill.sh FOLDER
 #
-# The program, its configuration, the libraries and the loader that it names, the authorities of TLS, who runs it, how names are found,
-# the licences of all that, and what scanners of images look for: os-release, and the status of the packages that these files come from. The C library finds names in files and DNS without a module of its own.
+# These are: the program, its configuration, its libraries and loader, the trusted certificates, passwd and group, nsswitch.conf, the
+# licences of all that, and two files that scanners of images read: os-release and dpkg's status of the packages. No module for
+# nsswitch.conf is copied: the C library itself has `files` and `dns`.
 set -eu
 image=$1
 program=/usr/bin/reprise
 
-# What PATH leads to, under PATH, in an image whose /lib is /usr/lib.
+# copy PATH: copies the file, following links, to the same path of the image, where /lib is /usr/lib.
 copy() {
   case "$1" in
     /lib*) path=/usr$1 ;;
@@ -23,11 +24,11 @@ owner() {
   dpkg-query -S "$1" 2>/dev/null || dpkg-query -S "/usr$1" 2>/dev/null || dpkg-query -S "${1#/usr}"
 }
 
-# Name, and where it is, of each library; the loader has no arrow.
+# Paths of the libraries and of the loader, whose line has no arrow.
 libraries=$(ldd "$program" | sed -nE 's/^\t(.* => )?(\/[^ ]+) \(0x[0-9a-f]+\)$/\2/p')
-[ -n "$libraries" ] || { echo "fill.sh: $program names no library: is it installed, and for this machine?" >&2; exit 1; }
+[ -n "$libraries" ] || { echo "fill.sh: ldd shows no library of $program: check that it is installed, and for this architecture" >&2; exit 1; }
 if ldd "$program" | grep 'not found' >&2; then
-  echo "fill.sh: $program has to find its libraries first" >&2
+  echo "fill.sh: libraries of $program are missing: install them first" >&2
   exit 1
 fi
 
@@ -39,7 +40,7 @@ for folder in lib lib64; do
   [ ! -d "$image/usr/$folder" ] || ln -s "usr/$folder" "$image/$folder"
 done
 
-# Where OpenSSL looks, and where distributions keep it: a bundle mounted there is used.
+# The certificates are where distributions keep them, with a link from where OpenSSL looks. So a bundle that is mounted there is used.
 copy /etc/ssl/certs/ca-certificates.crt
 mkdir -p "$image/usr/lib/ssl"
 ln -s /etc/ssl/certs/ca-certificates.crt "$image/usr/lib/ssl/cert.pem"
@@ -53,7 +54,7 @@ root:x:0:
 reprise:x:65532:
 GROUP
 echo 'hosts: files dns' >"$image/etc/nsswitch.conf"
-# limits.replay_folder; with a read-only root, a volume is mounted there.
+# The default of limits.replay_folder. With a read-only root, a volume is mounted there.
 mkdir -m 1777 "$image/tmp"
 
 copy /etc/os-release

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prints the bill of materials of an image as SPDX 2.3 JSON: each file, the Debian package that it comes from, and what was compiled in.
+# Prints the bill of materials of an image as SPDX 2.3 JSON: each file, its Debian package, and the libraries that were compiled in.
 #
-#   sbom.sh FOLDER     the folder that fill.sh has filled; packages are asked of dpkg, so it runs where that was
+#   sbom.sh FOLDER     FOLDER: filled by fill.sh. Run both on the same system, because dpkg there knows the packages
 #
-# Names, versions and paths here hold nothing that JSON would have to escape; one that does is refused.
+# The script fails if a file name would need an escape in JSON.
 set -eu
 image=$1
 work=$(mktemp -d)
@@ -11,12 +11,12 @@ trap 'rm -rf "$work"' EXIT
 version=$(dpkg-query -W -f '${source:Upstream-Version}' reprise)
 . /etc/os-release
 
-# id TEXT: what SPDX takes for a reference.
+# id TEXT: prints the text as an SPDX identifier.
 id() { printf '%s' "$1" | sed 's/+/-plus/g; s/[^A-Za-z0-9.-]/-/g'; }
-# part TEXT: as a part of a package URL.
+# part TEXT: prints the text as a part of a package URL.
 part() { printf '%s' "$1" | sed 's/+/%2B/g; s/:/%3A/g'; }
 
-# The package of a file, or nothing for what fill.sh wrote itself. Debian's lists name files where they were before /lib was /usr/lib.
+# package_of PATH: prints the package of a file; nothing for files that fill.sh wrote itself. dpkg may list a file of /usr/lib under /lib.
 package_of() {
   case "$1" in
     /etc/ssl/certs/ca-certificates.crt) echo ca-certificates; return ;;
@@ -25,12 +25,12 @@ package_of() {
   { dpkg-query -S "$1" || dpkg-query -S "${1#/usr}" || true; } 2>/dev/null | sed -n '1s/[:,].*//p'
 }
 
-# relation FROM KIND TO
+# relation FROM KIND TO: adds a relationship.
 relation() {
   printf ',\n    {"spdxElementId": "SPDXRef-%s", "relationshipType": "%s", "relatedSpdxElement": "SPDXRef-%s"}' "$1" "$2" "$3" >>"$work/relations"
 }
 
-# analyzed NAME: what SPDX wants to know of the files of that package, whose SHA-1 sums are in sums/NAME; false where it has none here.
+# analyzed NAME: prints whether files of that package are in the image, and the SPDX verification code of their SHA-1 sums (sums/NAME).
 analyzed() {
   if [ ! -f "$work/sums/$1" ]; then
     printf '"filesAnalyzed": false'
@@ -40,7 +40,7 @@ analyzed() {
   printf '"filesAnalyzed": true, "packageVerificationCode": {"packageVerificationCodeValue": "%s"}' "${code%% *}"
 }
 
-# package ID NAME VERSION PURL SOURCE
+# package ID NAME VERSION PURL SOURCE: adds a package.
 package() {
   printf ',\n    {"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", '"$(analyzed "$2")"',
      "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "sourceInfo": "%s",
@@ -60,7 +60,7 @@ debian_package() {
 cd "$image"
 find . -type f | LC_ALL=C sort >"$work/names"
 if grep -q '["\\[:cntrl:]]' "$work/names"; then
-  echo "sbom.sh: a file's name needs escapes" >&2
+  echo "sbom.sh: a file name has a character that JSON would escape" >&2
   exit 1
 fi
 : >"$work/seen"

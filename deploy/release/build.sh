@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the Debian package of one release, and the tarball, in a chroot of that release:
+# Builds the Debian package for one release, and the tarball, in a chroot of that release:
 #
 #   bash deploy/release/build.sh RELEASE ARCHITECTURE FOLDER
 #
-# RELEASE is debian-12, debian-13 or ubuntu-24.04, ARCHITECTURE amd64 or arm64; packages, tarball and debug information come into FOLDER.
-# For another architecture than this machine's it cross-compiles in a chroot that has the libraries of both. It takes the last commit, not
-# the files of the folder, and needs root, mmdebstrap, and a mirror of that release. With REPRISE_WERROR=ON a warning ends the build.
+# RELEASE is debian-12, debian-13 or ubuntu-24.04; ARCHITECTURE is amd64 or arm64. Package, tarball and debug information are written to
+# FOLDER. For another architecture than this machine's, the script cross-compiles in a chroot with the libraries of both. It builds the
+# last commit, not the working tree. It needs root, mmdebstrap and a mirror of that release. With REPRISE_WERROR=ON, warnings are errors.
 set -euo pipefail
 release=$1 architecture=$2
 mkdir -p "$3"
@@ -16,11 +16,11 @@ case "$release" in
   debian-12) suite=bookworm ;;
   debian-13) suite=trixie ;;
   ubuntu-24.04) suite=noble ;;
-  *) echo "build.sh: no release '$release': debian-12, debian-13 or ubuntu-24.04" >&2; exit 2 ;;
+  *) echo "build.sh: unknown release '$release': write debian-12, debian-13 or ubuntu-24.04" >&2; exit 2 ;;
 esac
 case "$architecture" in
   "$here" | arm64) ;;
-  *) echo "build.sh: no architecture '$architecture' here: $here, or arm64 by its cross compiler" >&2; exit 2 ;;
+  *) echo "build.sh: cannot build for '$architecture': write $here, or arm64, which is cross-compiled" >&2; exit 2 ;;
 esac
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
@@ -30,7 +30,7 @@ source deploy/packages.sh
 
 packages=("${build_packages[@]}" dpkg-dev file patchelf xz-utils)
 options=() configured=()
-# Half of what the build needs is in Ubuntu's universe.
+# Half of the build packages are in Ubuntu's component universe.
 [ "${release%-*}" != ubuntu ] || options+=(--components=main,universe)
 if [ "$architecture" != "$here" ]; then
   options+=(--architectures="$here,$architecture")
@@ -62,7 +62,7 @@ unshare --mount --pid --fork --mount-proc="$work/root/proc" chroot "$work/root" 
     mkdir made
     (cd build/release && cpack -B /src/made)
     bash deploy/release/tarball.sh build/release made' build "${configured[@]}"
-# One tarball an architecture is enough: that of the oldest release runs on all.
+# There is one tarball for each architecture. It is built on the oldest release, so it runs on all.
 for file in "$work"/root/src/made/*.deb; do
   cp "$file" "$into/"
   xz -c "$work/root/src/build/release/reprise.debug" >"$into/$(basename "$file" .deb).debug.xz"

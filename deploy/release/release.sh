@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Everything of a release but the upload. .github/workflows/release.yml runs the same steps, spread over machines:
+# All steps of a release except the upload. .github/workflows/release.yml runs the same steps on several machines:
 #
 #   bash deploy/release/release.sh all FOLDER          every step below, on this machine
-#   bash deploy/release/release.sh check [TAG]         the tag, the program, the changelogs and the image have one version
+#   bash deploy/release/release.sh check [TAG]         checks that the tag, the program, the changelogs and the image have the same version
 #   bash deploy/release/release.sh notes               prints the section of CHANGELOG.md
-#   bash deploy/release/release.sh packages FOLDER     packages and tarballs of every release and architecture that can be built here
-#   bash deploy/release/release.sh image FOLDER        the image as an OCI archive, and its bill of materials, from the package in FOLDER
-#   bash deploy/release/release.sh sums FOLDER         SHA256SUMS
-#   bash deploy/release/release.sh provenance FOLDER   what was built from which commit, as an in-toto statement (SLSA 1.0), unsigned
-#   bash deploy/release/release.sh verify FOLDER       checksums and provenance against the files
+#   bash deploy/release/release.sh packages FOLDER     makes the packages and tarballs of all releases and architectures that this machine can build
+#   bash deploy/release/release.sh image FOLDER        makes the image as an OCI archive, and its bill of materials, from the package in FOLDER
+#   bash deploy/release/release.sh sums FOLDER         writes SHA256SUMS
+#   bash deploy/release/release.sh provenance FOLDER   writes which files were built from which commit, as an unsigned in-toto statement (SLSA 1.0)
+#   bash deploy/release/release.sh verify FOLDER       checks the files against the checksums and the provenance
 #
 # A version that CHANGELOG.md calls unreleased can be tried with REPRISE_REHEARSAL=1. REPRISE_ARCHITECTURE=arm64 names the architecture of
 # the image; without it, the image is for this machine.
@@ -17,7 +17,7 @@ step=${1:-} argument=${2:-}
 [ -z "$argument" ] || [ "$step" = check ] || { mkdir -p "$argument"; argument=$(realpath "$argument"); }
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=$(sed -nE 's/^project\(reprise VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
-# What is built by `packages`, as RELEASE:ARCHITECTURE. The tarballs are those of the first release.
+# Builds of the step `packages`, as RELEASE:ARCHITECTURE. Only the first release makes tarballs.
 targets=${REPRISE_TARGETS:-debian-12:amd64 debian-12:arm64 debian-13:amd64 debian-13:arm64 ubuntu-24.04:amd64 ubuntu-24.04:arm64}
 
 fail() { echo "release.sh: $*" >&2; exit 1; }
@@ -54,8 +54,8 @@ packages() {
   done
 }
 
-# By docker where it has buildx, else by buildah. Another architecture than this machine's needs a kernel that starts its programs
-# (binfmt_misc with qemu-user), since the base installs packages.
+# Uses docker if it has buildx, otherwise buildah. Packages are installed in the base image, so an image for another architecture than this
+# machine's needs a kernel that can run its programs (binfmt_misc with qemu-user).
 image() {
   local architecture package base
   architecture=${REPRISE_ARCHITECTURE:-$(dpkg --print-architecture)}
@@ -80,7 +80,7 @@ image() {
   cp "$package/sbom/reprise.spdx.json" "$argument/reprise-$version-image-$architecture.spdx.json"
 }
 
-# Names of what is released.
+# Prints the names of the released files.
 artifacts() { find "$argument" -maxdepth 1 -type f ! -name SHA256SUMS ! -name '*.intoto.json' ! -name NOTES.md -printf '%f\n' | LC_ALL=C sort; }
 
 sums() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Packs what was built as a tarball that runs from any folder: the program, the libraries that it links, its documents and units.
+# Makes a tarball that runs from any folder: the program, its libraries, its documents and its systemd units.
 #
 #   bash deploy/release/tarball.sh BUILD_FOLDER INTO_FOLDER
 #
-# The C library is the host's: at least that of the system on which the program was built. Needs patchelf.
+# The C library is not included. The host's must be at least as new as that of the build system. Needs patchelf.
 set -euo pipefail
 build=$(realpath "$1") into=$(realpath "$2")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -11,7 +11,7 @@ version=$(sed -nE 's/^project\(reprise VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 case "$(readelf -h "$build/reprise" | sed -nE 's/^ *Machine: *//p')" in
   *X86-64*) architecture=amd64 triplet=x86_64-linux-gnu ;;
   AArch64) architecture=arm64 triplet=aarch64-linux-gnu ;;
-  *) echo "tarball.sh: $build/reprise is for a machine that is not known here" >&2; exit 1 ;;
+  *) echo "tarball.sh: unknown architecture of $build/reprise: only amd64 and arm64 are supported" >&2; exit 1 ;;
 esac
 name=reprise-$version-linux-$architecture
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ mkdir -p "$place/etc" "$place/lib/reprise" "$place/share/reprise/systemd" "$plac
 cp deploy/debian/reprise.yaml "$place/etc/"
 cp deploy/systemd/reprise.service deploy/systemd/reprise.socket deploy/systemd/reprise-redirect.service "$place/share/reprise/systemd/"
 
-# Every library that a file needs, and what that one needs, from where the linker of that machine looks.
+# add_libraries FILE: copies the libraries that a file needs, and those that these need, from the folders of that architecture.
 add_libraries() {
   local needed found folder package
   while read -r needed; do
@@ -36,7 +36,7 @@ add_libraries() {
     for folder in "/usr/lib/$triplet" "/lib/$triplet"; do
       [ -n "$found" ] || [ ! -e "$folder/$needed" ] || found=$folder/$needed
     done
-    [ -n "$found" ] || { echo "tarball.sh: no $needed in /usr/lib/$triplet" >&2; exit 1; }
+    [ -n "$found" ] || { echo "tarball.sh: $needed is not in /usr/lib/$triplet" >&2; exit 1; }
     cp -L "$found" "$place/lib/reprise/$needed"
     chmod 644 "$place/lib/reprise/$needed"
     package=$(dpkg-query -S "$found" 2>/dev/null || dpkg-query -S "${found#/usr}" 2>/dev/null || dpkg-query -S "$(realpath "$found")")
@@ -49,6 +49,6 @@ add_libraries "$place/bin/reprise"
 patchelf --set-rpath '$ORIGIN/../lib/reprise' "$place/bin/reprise"
 for library in "$place"/lib/reprise/*; do patchelf --set-rpath '$ORIGIN' "$library"; done
 
-# The same bytes from the same files.
+# Reproducible: sorted, with fixed times and owners.
 tar -C "$work" --sort=name --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner -cf - "$name" | xz -6 >"$into/$name.tar.xz"
 echo "$into/$name.tar.xz"

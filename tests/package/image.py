@@ -75,6 +75,15 @@ def test_image_is_built_by_the_documented_command(stage):
     stage.config = json.loads(run(*buildah(stage), "inspect", "--type", "image", "localhost/reprise:0.1.0"))["OCIv1"]["config"]
 
 
+def test_image_with_nftables_runs_the_program(stage):
+    """Runs the program and nft in the image of deploy/kubernetes/transparent.yaml."""
+    built(stage)
+    made = run(*buildah(stage), "from", "localhost/reprise-redirect:0.1.0").strip()
+    root = run(*buildah(stage), "mount", made).strip()
+    equal(run("unshare", "--mount", "chroot", root, "/usr/bin/reprise", "version"), run(options.binary, "version"))
+    assert "nftables" in run("unshare", "--mount", "chroot", root, "nft", "--version")
+
+
 def built(stage):
     if stage.root is None:
         raise NotPlayed("namespaces", "there is no image: it could not be built")
