@@ -215,11 +215,11 @@ Task<ControlResponse> ControlSocket::run_command(Calls& calls, const std::string
   const auto pending = std::make_shared<Pending>(calls.io);
   const Respond respond = [weak = std::weak_ptr(pending), &io = calls.io](ControlResponse given) {
     asio::post(io, [weak, given = std::move(given)]() mutable {
-      const auto pending = weak.lock();
-      if (pending == nullptr) return;
-      pending->response = std::move(given);
-      pending->has_arrived = true;
-      pending->arrival.cancel();
+      const auto waiting = weak.lock();
+      if (waiting == nullptr) return;
+      waiting->response = std::move(given);
+      waiting->has_arrived = true;
+      waiting->arrival.cancel();
     });
   };
   if (const std::size_t end = line.find('\n'); end != std::string::npos) {
