@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs, builds and tests. The last line is the sum: `N passed, N failed, N skipped`.
+# Installs packages, builds, and runs the tests. The last line is the sum: `N passed, N failed, N skipped`.
 #
-#   bash tests/run.sh               the gate: what must pass before a change lands; the same on every machine
-#   bash tests/run.sh night         everything else, with fresh seeds; a flaky test is a failure here
-#   bash tests/run.sh GROUP...      only those groups, of the gate or of the night
+#   bash tests/run.sh               the gate: everything that must pass before a change lands; the same on every machine
+#   bash tests/run.sh night         all other tests, with fresh seeds; a flaky test counts as failed
+#   bash tests/run.sh GROUP...      only these groups of the gate or the night
 #
-# REPRISE_BASE=COMMIT names the commit that group `files` compares with, in place of the newest one that is more than 24 hours old.
-# tests/README.md says what each group plays.
+# REPRISE_BASE=COMMIT: the commit with which group `files` compares; the default is the newest one that is more than 24 hours old.
+# tests/README.md says what each group tests.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
@@ -35,7 +35,8 @@ done
 ! $is_night || export REPRISE_NIGHT=1
 
 jobs=$(nproc)
-# Every file outside build/ is below this folder, open to the other users that some cases run as. What killed runs left is removed.
+# All files outside build/ are in this folder. Its mode lets the other users write that some cases run as. Folders of killed runs are
+# removed.
 for folder in /tmp/reprise-tests.*; do [ ! -d "$folder" ] || kill -0 "${folder##*.}" 2>/dev/null || rm -rf "$folder"; done
 export TMPDIR=/tmp/reprise-tests.$$
 results=$TMPDIR/results
@@ -43,13 +44,13 @@ mkdir -m 1777 "$TMPDIR" && mkdir "$results" || exit 1
 seed=$((RANDOM * 32768 + RANDOM + 1))   # of the night; the gate has fixed seeds
 times=()
 
-# Everything below a process, the process itself last.
+# Prints the descendants of a process, children before their parents.
 descendants() {
   local child
   for child in $(pgrep -P "$1"); do descendants "$child"; echo "$child"; done
 }
 
-# Ends what this run started and removes its files, after a signal too. Whatever does not end within ten seconds is killed.
+# Ends all processes of this run, also after a signal, and removes its files. Kills processes that do not end within ten seconds.
 clean_up() {
   trap - EXIT INT TERM HUP
   local left _
@@ -65,19 +66,19 @@ clean_up() {
 trap clean_up EXIT
 trap 'clean_up; exit 130' INT TERM HUP
 
-# Each runs one command in the background and waits, so that a signal is handled at once.
+# Runs a command in the background and waits for it, so that a signal is handled at once.
 run() { "$@" & wait $!; }
 check() { run python3 tests/junit.py command "$results" "$@"; }
 suite() { run python3 tests/junit.py suite "$results" "$@"; }
 
-# build PRESET [TARGET...]: each group builds what it plays, so that none plays a program of older code; a second time costs seconds.
+# build PRESET [TARGET...]: each group builds its programs, so that it never tests older code. A second build takes seconds.
 build() {
   cmake --preset "$1" -DREPRISE_TESTS=ON >"build/configure.$1" || { cat "build/configure.$1"; return 1; }
   cmake --build "build/$1" -j "$jobs" ${2:+--target "${@:2}"}
 }
 builds() { check "build $*" bash -c "$(declare -f build); jobs=$jobs; build \"\$@\"" build "$@"; }
 
-# The address space layout that the sanitizers of clang 14 need, where the kernel shuffles addresses more.
+# Disables address space randomization if the kernel randomizes more bits than the sanitizers of clang 14 support.
 fixed=()
 [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] || fixed=(setarch -R)
 export ASAN_OPTIONS=malloc_context_size=8 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
@@ -159,10 +160,10 @@ group_docs() {
 
 group_release() { builds release && unit_tests release; }
 
-# Protections that cmake/hardening.cmake asks for, as Debian's own checker reads them from the program.
+# Checks the protections of cmake/hardening.cmake in the program, with Debian's hardening-check.
 group_hardening() {
   builds release reprise || return
-  # Its look for control flow protection fails for every program of Debian 12, whose start-up files do not have it: our own functions do.
+  # Its check of control flow protection fails for every program of Debian 12, because the start-up files lack it. So ours is checked below.
   check "hardening of the shipped program" hardening-check --nocfprotection build/release/reprise
   [ "$(uname -m)" != x86_64 ] || check "control flow protection" bash -c '[ "$(objdump -d build/release/reprise | grep -c endbr64)" -gt 1000 ]'
   check "no segment is both writable and executable" bash -c '! readelf -lW build/release/reprise | grep -E " RWE "'
@@ -206,7 +207,7 @@ group_cost() {
   check "micro-benchmarks" build/release/tests/bench/micro/micro_bench --benchmark_min_time=0.01
 }
 
-# Canaries are defects of the stories themselves. Some are found in one story of some hundred or of a thousand.
+# Canaries are defects planted in the stories. Some show only in one of several hundred stories.
 group_stories_night() {
   local canary
   builds asan net_stories && builds release policy_stories || return
@@ -221,7 +222,7 @@ group_fuzz_night() { builds asan fuzz_targets && suite "fuzz" python3 tests/fuzz
 
 group_e2e_asan() { builds asan reprise && e2e asan --seed fresh --load 1500; }
 
-# What threads share: the rooms above the sockets, metrics, history, and the program with four io threads.
+# Code that several threads run: the rooms above the sockets, metrics, history, and the program with four io threads.
 group_tsan() {
   local rooms
   rooms=$(python3 -c 'import sys; sys.path.insert(0, "tests"); from coverage import SOCKET_TESTS; print(" ".join(SOCKET_TESTS))')
@@ -237,7 +238,7 @@ group_cluster() { builds release reprise && suite "cluster" python3 tests/cluste
 
 group_files_night() { single_files --all; }
 
-# A sample: all of them take hours. `tests/mutate.py` without --sample plants every one.
+# A sample, because all defects take hours. `tests/mutate.py` without --sample plants all of them.
 group_mutants() { suite "planted defects, seed $seed" python3 tests/mutate.py --jobs "$jobs" --sample 16 --seed "$seed"; }
 
 # Packages are installed once, with one more try.
