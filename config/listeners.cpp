@@ -36,15 +36,6 @@ constexpr std::array mode_terms{ModeTerms{"a forward listener", 3128, true}, Mod
 static_assert(mode_terms.size() == policy::names_of<ListenerMode>.size(),
               "every ListenerMode has its row here");
 
-// Returns true if a connection to `target` arrives at the bound address. `localhost` is the only name whose
-// addresses are known here.
-bool leads_to(const Endpoint& target, const Endpoint& bound) {
-  if (target.address == "localhost")
-    return leads_to({"127.0.0.1", target.port}, bound) || leads_to({"::1", target.port}, bound);
-  const bool every_address = bound.address == "0.0.0.0" || bound.address == "::";
-  return collide(target, bound) && (!every_address || is_loopback(target) || target.address == bound.address);
-}
-
 // Returns where an address is written, as an addition to its path.
 std::string where(const Placed& address) {
   return address.line > 0 ? " (line " + std::to_string(address.line) + ")" : " (its default)";

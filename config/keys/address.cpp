@@ -226,6 +226,14 @@ bool collide(const Endpoint& one, const Endpoint& other) {
   return first->bytes == second->bytes || is_wildcard(*first) || is_wildcard(*second);
 }
 
+bool leads_to(const Endpoint& target, const Endpoint& bound) {
+  if (target.address == "localhost")
+    return leads_to({"127.0.0.1", target.port}, bound) || leads_to({"::1", target.port}, bound);
+  if (!collide(target, bound)) return false;
+  const auto listens = numeric(bound.address);
+  return !is_wildcard(*listens) || is_wildcard(*numeric(target.address)) || is_loopback(target);
+}
+
 std::string endpoint_text(const Endpoint& endpoint) {
   const bool v6 = endpoint.address.find(':') != std::string::npos;
   return (v6 ? "[" + endpoint.address + "]" : endpoint.address) + ":" + std::to_string(endpoint.port);

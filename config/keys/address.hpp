@@ -35,6 +35,10 @@ bool is_loopback(const Endpoint&);
 /// Returns true if the two endpoints cannot be bound at once: they have the same non-zero port, and the same
 /// address or the wildcard of the same family.
 bool collide(const Endpoint&, const Endpoint&);
+/// Returns true if a connection from this host to `target` arrives at the endpoint `bound`. `localhost` is
+/// the only name whose addresses are known. If `bound` is a wildcard, only loopback addresses are known to be
+/// of this host.
+bool leads_to(const Endpoint& target, const Endpoint& bound);
 
 std::string endpoint_text(const Endpoint&);
 std::string ports_text(const std::pair<std::uint16_t, std::uint16_t>&);

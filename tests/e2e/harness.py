@@ -87,6 +87,11 @@ def tcp_sockets():
             for row in rows]
 
 
+def tcp_socket(local, remote):
+    """Returns the TCP socket with these ports. The local port alone can belong to several connections."""
+    return next(one for one in tcp_sockets() if (one.local, one.remote) == (local, remote))
+
+
 def eventually(check, what):
     """Polls `check` until its result is true, and returns that result. Fails after PATIENCE."""
     limit = time.monotonic() + PATIENCE

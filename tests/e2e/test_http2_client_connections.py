@@ -7,7 +7,7 @@ import threading
 import http2_frames as h2
 from client import Client
 from control import Controlled
-from harness import LOOPBACK, PATIENCE, equal, eventually, tcp_sockets
+from harness import LOOPBACK, PATIENCE, equal, eventually, tcp_socket
 from http2_client import Http2Client
 from http2_upstream import Gate, Http2Upstream, Reply, hangs
 from test_http2_client_messages import VERSIONS, asking
@@ -36,14 +36,11 @@ def test_M44_kernel_takes_only_a_small_part_of_a_response_that_is_not_read():
     with Http2Upstream({"/large": [Reply(200, bytes(16 * MIB))]}) as upstream, asking(upstream) as (_, reprise), socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         slow.connect(reprise.gateway)
-        ends = (reprise.gateway[1], slow.getsockname()[1])
-        def unsent():
-            return next(one.unsent for one in tcp_sockets() if (one.local, one.remote) == ends)
         with Http2Client(connection=slow, authority="%s:%d" % reprise.gateway) as client:
             client.begin(path="/large")
             samples = []
             def is_steady():
-                samples.append(unsent())
+                samples.append(tcp_socket(reprise.gateway[1], slow.getsockname()[1]).unsent)
                 return len(samples) > 20 and 0 < samples[-1] == samples[-20]
             eventually(is_steady, "the kernel takes no more")
             assert samples[-1] <= MIB // 2, samples[-1]

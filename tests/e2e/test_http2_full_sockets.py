@@ -6,7 +6,7 @@ import socket
 import threading
 
 import http2_frames as h2
-from harness import PATIENCE, equal, eventually, tcp_sockets
+from harness import PATIENCE, equal, eventually, tcp_socket
 from http2_client import Http2Client
 from http2_stage import attempts_of
 from http2_upstream import Http2Upstream
@@ -40,8 +40,7 @@ class HangingUpstream(Http2Upstream):
 
 def waits_in_the_kernel(upstream):
     """Returns how many bytes the upstream's host has not taken from the first connection."""
-    ends = (upstream.links[0].wire.getpeername()[1], upstream.port)  # a connection to another port may have the same local port
-    return next(one.unsent for one in tcp_sockets() if (one.local, one.remote) == ends)
+    return tcp_socket(upstream.links[0].wire.getpeername()[1], upstream.port).unsent
 
 
 def upload_until_stuck(client, upstream, most=64 << 20):

@@ -141,8 +141,7 @@ HeadReader::Taken HeadReader::take_head() {
     return Taken::outcome;
   }
   // Over HTTP/2, the upstream has accepted an extended CONNECT, which has no key.
-  const bool may_be_websocket =
-      out_.in.head.over_http2 && client_ != nullptr && !response_.connection.is_http2();
+  const bool may_be_websocket = out_.in.head.over_http2 && client_ != nullptr && !head.over_http2;
   const std::string_view why =
       may_be_websocket ? http::websocket_fault(out_.in.head, head) : std::string_view();
   if (!why.empty()) {
@@ -157,7 +156,7 @@ HeadReader::Taken HeadReader::take_head() {
   }
   buffer.consume(head.bytes);
   // HTTP/2 marks the end of every body, as chunks do.
-  if (response_.connection.is_http2() && head.framing.kind == http::Framing::Kind::until_close) {
+  if (head.over_http2 && head.framing.kind == http::Framing::Kind::until_close) {
     head.framing.kind = http::Framing::Kind::chunked;
     head.reusable = true;
   }
